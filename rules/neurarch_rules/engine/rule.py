@@ -1,0 +1,36 @@
+"""What a rule is: metadata at the top of its file and a pure function ``check``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Category, Finding, Severity
+from neurarch_schemas.analysis import FileKind
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """The constant ``RULE`` of each file in ``neurarch_rules/rules``.
+
+    ``name`` is the file's name with hyphens; ``rules/<name>.md`` beside it is page, ``--explain`` text and test.
+    """
+
+    name: str
+    severity: Severity
+    category: Category
+    summary: str
+    """One line, no full stop, shown by ``--rules``."""
+    reads: tuple[FileKind, ...] = ("config",)
+    aliases: tuple[str, ...] = ()
+    """Former names that select, ignore and suppress still understand."""
+    default: bool = True
+    """Whether the rule runs without being selected."""
+
+
+class Rule(Protocol):
+    RULE: RuleInfo
+
+    def check(self, context: Context) -> Iterable[Finding]: ...

@@ -1,0 +1,124 @@
+"""A model's configuration with synonyms resolved, nested configs opened and defaults filled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.setting import JSONValue, Setting
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Settings of one config object (the document itself, or a nested ``text_config``).
+
+    The typed readers raise CannotBuild when a value is missing or of the wrong type, so an architecture file can
+    read keys without checking them: the reason reaches the user instead of a number.
+    """
+
+    model_type: str
+    pointer: str
+    """Where this object stands in the document: "" or "/text_config"."""
+    settings: Mapping[str, Setting]
+    nested: Mapping[str, ModelConfig] = field(default_factory=dict)
+    """Canonical key -> nested config; present also where the whole nested config is defaulted."""
+    architecture: str = ""
+    """The class to build: ``architectures[0]``, else the type's default head class."""
+    is_native: bool = True
+    """transformers has a config class for the type; False for remote code and unknown types."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.settings
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.settings)
+
+    def setting(self, name: str) -> Setting | None:
+        return self.settings.get(name)
+
+    def get(self, name: str, default: JSONValue = None) -> JSONValue:
+        found = self.settings.get(name)
+        return default if found is None else found.value
+
+    def is_set(self, name: str) -> bool:
+        """Present and not null."""
+        return self.get(name) is not None
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        value = self.get(name)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise CannotBuild(self._wrong(name, value, "an integer"), (name,))
+        if value < 0:
+            raise CannotBuild(f"{name} is negative ({value})", (name,))
+        return value
+
+    def optional_integer(self, name: str) -> int | None:
+        return self.integer(name) if self.is_set(name) else None
+
+    def number(self, name: str, default: float | None = None) -> float:
+        value = self.get(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise CannotBuild(self._wrong(name, value, "a number"), (name,))
+        return float(value)
+
+    def flag(self, name: str, default: bool | None = None) -> bool:
+        """Python truth of the value, as the model code tests it; null counts as false."""
+        value = self.get(name)
+        if value is None:
+            return bool(default)
+        return bool(value)
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.get(name)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str):
+            raise CannotBuild(self._wrong(name, value, "a string"), (name,))
+        return value
+
+    def items(self, name: str) -> list[JSONValue]:
+        value = self.get(name)
+        if not isinstance(value, list):
+            raise CannotBuild(self._wrong(name, value, "a list"), (name,))
+        return value
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        """A list of integers; a single integer counts as a list of one."""
+        value = self.get(name)
+        items = value if isinstance(value, list) else [value]
+        if not all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+            raise CannotBuild(self._wrong(name, value, "a list of integers"), (name,))
+        return tuple(item for item in items if isinstance(item, int))
+
+    def strings(self, name: str) -> tuple[str, ...]:
+        value = self.items(name)
+        if not all(isinstance(item, str) for item in value):
+            raise CannotBuild(self._wrong(name, value, "a list of strings"), (name,))
+        return tuple(item for item in value if isinstance(item, str))
+
+    def mapping(self, name: str) -> Mapping[str, JSONValue]:
+        value = self.get(name)
+        if not isinstance(value, dict):
+            raise CannotBuild(self._wrong(name, value, "an object"), (name,))
+        return value
+
+    def nested_config(self, name: str) -> ModelConfig:
+        """A nested config (``text_config``, ``vision_config``). Raises CannotBuild when the type has none."""
+        found = self.nested.get(name)
+        if found is None:
+            raise CannotBuild(f"{name} is missing", (name,))
+        return found
+
+    def _wrong(self, name: str, value: JSONValue, expected: str) -> str:
+        where = f"{self.pointer}/{name}".lstrip("/").replace("/", ".")
+        if value is None and name not in self.settings:
+            return f"{where} is not given and {self.model_type} has no default for it"
+        shown = repr(value)
+        return f"{where} must be {expected}, not {shown if len(shown) < 40 else shown[:37] + '...'}"

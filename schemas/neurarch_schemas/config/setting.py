@@ -1,0 +1,25 @@
+"""One config value with its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, Union
+
+JSONValue: TypeAlias = Union[None, bool, int, float, str, list["JSONValue"], dict[str, "JSONValue"]]
+
+Origin = Literal["written", "defaulted", "derived"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """``name`` is the canonical key (synonyms resolved).
+
+    ``pointer`` is the JSON pointer of the key as written in the document (``/text_config/n_embd``), None unless
+    ``origin`` is "written"; ``source`` says where a default or derivation comes from, for hovers.
+    """
+
+    name: str
+    value: JSONValue
+    origin: Origin
+    pointer: str | None = None
+    source: str | None = None

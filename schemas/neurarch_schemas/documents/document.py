@@ -1,0 +1,30 @@
+"""An immutable snapshot of one text, and what was wrong with its syntax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Span = tuple[int, int]
+"""Half-open range of code point offsets into the text."""
+
+SyntaxRule = Literal["json-syntax", "json-duplicate-key", "json-comment", "json-nonfinite", "json-bom"]
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxProblem:
+    """``pointer`` is the nearest enclosing value; ``related`` e.g. the first of two duplicate keys."""
+
+    rule: SyntaxRule
+    message: str
+    span: Span
+    pointer: str
+    related: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Replace ``span`` by ``text``; offsets are in the original text."""
+
+    span: Span
+    text: str

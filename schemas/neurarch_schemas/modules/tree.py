@@ -1,0 +1,258 @@
+"""The module tree: what a network is made of, written once for each distinct layer.
+
+A tree is built by ``architectures`` (from a config) or ``interpreter`` (from Python source) and read by
+``accounting``. Equal layers are one object with a repeat count, so nothing here grows with the number of layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Literal
+
+TensorKind = Literal["parameter", "buffer"]
+Part = Literal[
+    "embedding",
+    "position",
+    "attention",
+    "linear attention",
+    "state space",
+    "convolution",
+    "feed-forward",
+    "router",
+    "experts",
+    "shared experts",
+    "norm",
+    "head",
+    "vision",
+    "audio",
+    "projector",
+    "other",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A parameter or persistent buffer; ``name`` is relative to the module that owns it.
+
+    ``tied_to`` is the full name of the tensor whose storage this one shares: it is listed, never counted.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    kind: TensorKind = "parameter"
+    tied_to: str | None = None
+
+    @property
+    def scalars(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """What one layer keeps for one sequence, in scalars (not bytes).
+
+    A layer may own several, e.g. a sliding window of keys and values beside a recurrent state.
+    """
+
+    kind: Literal["full", "sliding", "chunked", "latent", "index", "compressed", "recurrent", "convolution", "cross"]
+    per_token: int = 0
+    """Scalars added by one more cached position (keys and values, a latent, or index keys)."""
+    window: int | None = None
+    """Positions kept by a serving engine; transformers keeps one fewer after a forward pass."""
+    tokens_per_entry: int = 1
+    """Compressed caches store one entry for this many tokens."""
+    constant: int = 0
+    """Scalars that do not depend on the sequence length (recurrent and convolution state)."""
+    expanded_per_token: int | None = None
+    """For a latent: scalars of the keys and values an engine without latent caching would store."""
+    source_length: int | None = None
+    """For cross attention: the encoder's declared length in tokens."""
+    transformers_window: int | None = None
+    """Positions transformers keeps, where that is not ``window - 1``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionShape:
+    """The geometry that attention cost and labels (MHA, GQA, MQA, MLA) are derived from."""
+
+    heads: int
+    kv_heads: int
+    qk_dim: int
+    v_dim: int
+    kind: Literal["full", "sliding", "chunked", "latent", "sparse", "linear", "cross", "encoder"] = "full"
+    window: int | None = None
+    causal: bool = True
+    qk_norm: bool = False
+    position: str | None = None
+    """How positions enter: "rope", "partial rope", "alibi", "learned", "relative", "none"; None where unknown."""
+    latent_dim: int | None = None
+    """MLA: kv_lora_rank + qk_rope_head_dim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """On the module that holds routed experts: ``active`` of ``total`` experts work on each token."""
+
+    total: int
+    active: int
+    fused: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeProblem:
+    """Two widths that must agree and do not, found while building."""
+
+    message: str
+    left: int
+    right: int
+    keys: tuple[str, ...] = ()
+    """The config keys both sides come from, where known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One node. ``children`` are in registration order; a Stack child is an indexed list (``layers.{}``)."""
+
+    type: str
+    tensors: tuple[Tensor, ...] = ()
+    children: tuple[tuple[str, Module | Stack], ...] = ()
+    part: Part | None = None
+    """The part of the network this belongs to; children without one inherit it."""
+    routing: Routing | None = None
+    attention: AttentionShape | None = None
+    caches: tuple[Cache, ...] = ()
+    multiply_accumulates: int = 0
+    """Per token, of this module's own matrices (children not included, attention scores not included)."""
+    lookup: bool = False
+    """An input embedding: read by index, so left out of ``active``."""
+    width_in: int | None = None
+    width_out: int | None = None
+    """Size of the last dimension that comes in and goes out, where the module fixes it."""
+    problems: tuple[ShapeProblem, ...] = ()
+    label: str | None = None
+    """A short description for people, e.g. "GQA 48:8"; derived from the numbers, never from a model name."""
+
+    def child(self, path: str) -> Module | Stack:
+        """The descendant at a dotted path of plain children. Raises KeyError when there is none."""
+        node: Module | Stack = self
+        for name in path.split("."):
+            if not isinstance(node, Module):
+                raise KeyError(path)
+            for child_name, child in node.children:
+                if child_name == name:
+                    node = child
+                    break
+            else:
+                raise KeyError(path)
+        return node
+
+    def with_(self, **changes: object) -> Module:
+        return replace(self, **changes)  # type: ignore[arg-type]  # replace checks the names itself
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``times`` repetitions of a short sequence of modules (one period of a layer pattern)."""
+
+    modules: tuple[Module, ...]
+    times: int = 1
+
+    @property
+    def length(self) -> int:
+        return len(self.modules) * self.times
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """An indexed list of modules (ModuleList, Sequential) as a run-length list."""
+
+    runs: tuple[Run, ...]
+    first_index: int = 0
+
+    @property
+    def length(self) -> int:
+        return sum(run.length for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Tensors that share a name pattern, shape and kind; ``{}`` stands for each index in the name."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: TensorKind
+    count: int
+
+    @property
+    def scalars(self) -> int:
+        return prod(self.shape) * self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A module met while walking a tree: its full name pattern, how often it stands there, and the part it is in."""
+
+    path: str
+    module: Module
+    times: int
+    part: Part
+    routing: Routing | None = field(default=None)
+    """The nearest routing at or above this module."""
+
+
+def join(path: str, name: str) -> str:
+    """Append a child's name; a numeric component becomes ``{}`` as in checkpoint name patterns."""
+    name = ".".join("{}" if piece.isdecimal() else piece for piece in name.split("."))
+    return f"{path}.{name}" if path else name
+
+
+def walk(module: Module, path: str = "") -> Iterator[Visit]:
+    """Every distinct module of a tree in order, once with its multiplicity; cost is that of the distinct layers."""
+    yield from _walk(module, path, 1, "other", None)
+
+
+def _walk(module: Module, path: str, times: int, part: Part, routing: Routing | None) -> Iterator[Visit]:
+    part = module.part or part
+    routing = module.routing or routing
+    yield Visit(path, module, times, part, routing)
+    for name, child in module.children:
+        child_path = join(path, name)
+        if isinstance(child, Module):
+            yield from _walk(child, child_path, times, part, routing)
+        else:
+            for run in child.runs:
+                for item in run.modules:
+                    yield from _walk(item, join(child_path, "0"), times * run.times, part, routing)
+
+
+def rows(module: Module) -> tuple[Row, ...]:
+    """The tensors of a tree merged by (pattern, shape, kind), tied ones left out, in order of first appearance."""
+    counts: dict[tuple[str, tuple[int, ...], TensorKind], int] = {}
+    for visit in walk(module):
+        for tensor in visit.module.tensors:
+            if tensor.tied_to is None:
+                key = (join(visit.path, tensor.name), tensor.shape, tensor.kind)
+                counts[key] = counts.get(key, 0) + visit.times
+    return tuple(Row(name, shape, kind, count) for (name, shape, kind), count in counts.items() if count)
+
+
+def children(**modules: Module | Stack | None) -> tuple[tuple[str, Module | Stack], ...]:
+    """Named children in the order written; None means "not built"."""
+    return tuple((name, module) for name, module in modules.items() if module is not None)
+
+
+def named(modules: Mapping[str, Module | Stack | None]) -> tuple[tuple[str, Module | Stack], ...]:
+    """As ``children``, for names that are not Python identifiers ("0", "out_proj.0")."""
+    return tuple((name, module) for name, module in modules.items() if module is not None)
+
+
+def stack(*modules: Module, times: int = 1, first_index: int = 0) -> Stack:
+    """``stack(layer, times=62)`` is 62 equal layers; ``stack(a, b)`` is two different ones."""
+    return Stack((Run(modules, times),) if modules and times > 0 else (), first_index)
+
+
+def concatenate(*stacks: Stack) -> Stack:
+    """One list out of several, in order."""
+    return Stack(tuple(run for part in stacks for run in part.runs if run.length), stacks[0].first_index if stacks else 0)

@@ -1,0 +1,36 @@
+"""What lies beside a document: an immutable snapshot, so that rules stay pure and caches have a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from neurarch_schemas.config.setting import JSONValue
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointTensor:
+    name: str
+    shape: tuple[int, ...] | None
+    """None when only an index (names, no shapes) is at hand."""
+    dtype: str | None
+
+
+@dataclass(frozen=True)
+class Folder:
+    """``listing`` are the relative names of the files beside the document (None: unknown, e.g. stdin).
+
+    ``json_files`` holds the parsed relatives by name (generation_config.json, tokenizer_config.json,
+    adapter_config.json, added_tokens.json, special_tokens_map.json, the base model's config.json ...).
+    ``tokenizer_entries`` is the number of tokens of tokenizer.json (highest id + 1), ``checkpoint`` the tensors named by an
+    index or by safetensors headers, ``requirements`` the versions stated by requirements.txt, pyproject.toml or a lock file.
+    """
+
+    path: str | None = None
+    listing: frozenset[str] | None = None
+    json_files: Mapping[str, JSONValue] = field(default_factory=dict)
+    tokenizer_entries: int | None = None
+    checkpoint: tuple[CheckpointTensor, ...] | None = None
+    requirements: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+    """Changes whenever any of the above may have changed (names, sizes, modification times)."""
