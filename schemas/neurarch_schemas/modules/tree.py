@@ -255,4 +255,6 @@ def stack(*modules: Module, times: int = 1, first_index: int = 0) -> Stack:
 
 def concatenate(*stacks: Stack) -> Stack:
     """One list out of several, in order."""
-    return Stack(tuple(run for part in stacks for run in part.runs if run.length), stacks[0].first_index if stacks else 0)
+    return Stack(
+        tuple(run for part in stacks for run in part.runs if run.length), stacks[0].first_index if stacks else 0
+    )

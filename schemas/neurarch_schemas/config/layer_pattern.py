@@ -1,0 +1,136 @@
+"""A per-layer list as a run-length list, so that a billion layers cost what their distinct kinds cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=Hashable)
+U = TypeVar("U", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRun(Generic[T]):
+    """``period`` repeated ``times`` times."""
+
+    period: tuple[T, ...]
+    times: int
+
+    @property
+    def length(self) -> int:
+        return len(self.period) * self.times
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPattern(Generic[T]):
+    runs: tuple[PatternRun[T], ...]
+
+    @staticmethod
+    def of(items: Iterable[T]) -> LayerPattern[T]:
+        """An explicit list; equal neighbours are folded."""
+        runs: list[PatternRun[T]] = []
+        for item in items:
+            if runs and runs[-1].period == (item,):
+                runs[-1] = PatternRun((item,), runs[-1].times + 1)
+            else:
+                runs.append(PatternRun((item,), 1))
+        return LayerPattern(tuple(runs))
+
+    @staticmethod
+    def periodic(period: Sequence[T], length: int) -> LayerPattern[T]:
+        """``period`` repeated and cut to ``length`` items."""
+        if not period or length <= 0:
+            return LayerPattern(())
+        if len(set(period)) == 1:
+            return LayerPattern((PatternRun((period[0],), length),))
+        whole, rest = divmod(length, len(period))
+        runs = (PatternRun(tuple(period), whole),) if whole else ()
+        return LayerPattern((*runs, *LayerPattern.of(period[:rest]).runs))
+
+    @staticmethod
+    def constant(item: T, length: int) -> LayerPattern[T]:
+        return LayerPattern.periodic((item,), length)
+
+    def __len__(self) -> int:
+        return sum(run.length for run in self.runs)
+
+    def __getitem__(self, index: int) -> T:
+        for run in self.runs:
+            if index < run.length:
+                return run.period[index % len(run.period)]
+            index -= run.length
+        raise IndexError(index)
+
+    def __iter__(self) -> Iterator[T]:
+        """Every item in order: as long as the list, so only for lists written out in a file."""
+        for run in self.runs:
+            for _ in range(run.times):
+                yield from run.period
+
+    def __add__(self, other: LayerPattern[T]) -> LayerPattern[T]:
+        return LayerPattern(self.runs + other.runs)
+
+    def counts(self) -> dict[T, int]:
+        """How often each distinct item occurs, in order of first appearance."""
+        found: dict[T, int] = {}
+        for run in self.runs:
+            for item in run.period:
+                found[item] = found.get(item, 0) + run.times
+        return found
+
+    def map(self, function: Callable[[T], U]) -> LayerPattern[U]:
+        return LayerPattern(tuple(PatternRun(tuple(map(function, run.period)), run.times) for run in self.runs))
+
+    def head(self, length: int) -> LayerPattern[T]:
+        """The first ``length`` items."""
+        kept: list[PatternRun[T]] = []
+        for run in self.runs:
+            if length <= 0:
+                break
+            whole, rest = divmod(min(run.length, length), len(run.period))
+            if whole:
+                kept.append(PatternRun(run.period, whole))
+            if rest:
+                kept.extend(LayerPattern.of(run.period[:rest]).runs)
+            length -= run.length
+        return LayerPattern(tuple(kept))
+
+    def tail(self, start: int) -> LayerPattern[T]:
+        """What is left after the first ``start`` items."""
+        kept: list[PatternRun[T]] = []
+        for run in self.runs:
+            if start >= run.length:
+                start -= run.length
+                continue
+            whole, rest = divmod(start, len(run.period))
+            start = 0
+            if rest:
+                kept.extend(LayerPattern.of(run.period[rest:]).runs)
+                whole += 1
+            if run.times > whole:
+                kept.append(PatternRun(run.period, run.times - whole))
+        return LayerPattern(tuple(kept))
+
+    def with_item(self, index: int, item: T) -> LayerPattern[T]:
+        """The list with one item replaced; out of range changes nothing."""
+        if not 0 <= index < len(self):
+            return self
+        return self.head(index) + LayerPattern.of((item,)) + self.tail(index + 1)
+
+    def zip(self, other: LayerPattern[U]) -> LayerPattern[tuple[T, U]]:
+        """Pairs up to the shorter length."""
+        left: LayerPattern[T] = self
+        right: LayerPattern[U] = other
+        runs: list[PatternRun[tuple[T, U]]] = []
+        while left.runs and right.runs:
+            a, b = left.runs[0], right.runs[0]
+            shared = min(a.length, b.length)
+            period_length = min(lcm(len(a.period), len(b.period)), shared)
+            period = tuple((a.period[i % len(a.period)], b.period[i % len(b.period)]) for i in range(period_length))
+            whole, rest = divmod(shared, period_length)
+            runs.append(PatternRun(period, whole))
+            runs.extend(LayerPattern.of(period[:rest]).runs)
+            left, right = left.tail(shared), right.tail(shared)
+        return LayerPattern(tuple(runs))

@@ -1,0 +1,109 @@
+"""Attention blocks: their projections, what they cache, and the geometry labels are derived from."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, ShapeProblem, Stack, named
+
+
+def kv_caches(shape: AttentionShape, *, transformers_window: int | None = None) -> tuple[Cache, ...]:
+    """Keys and values of one layer: ``kv_heads * (qk_dim + v_dim)`` scalars a position."""
+    kind: Literal["full", "sliding", "chunked"] = "full"
+    if shape.window is not None:
+        kind = "chunked" if shape.kind == "chunked" else "sliding"
+    scalars = shape.kv_heads * (shape.qk_dim + shape.v_dim)
+    return (Cache(kind, per_token=scalars, window=shape.window, transformers_window=transformers_window),)
+
+
+def head_problems(hidden: int, heads: int, kv_heads: int, head_dim: int | None) -> tuple[ShapeProblem, ...]:
+    """What would stop the forward pass: heads that do not divide the hidden size, KV heads that do not divide heads."""
+    problems: list[ShapeProblem] = []
+    if head_dim is None and heads and hidden % heads:
+        message = f"hidden size {hidden} is not a multiple of {heads} attention heads"
+        problems.append(ShapeProblem(message, hidden, heads, ("hidden_size", "num_attention_heads")))
+    if kv_heads and heads % kv_heads:
+        message = f"{heads} attention heads are not a multiple of {kv_heads} KV heads"
+        problems.append(ShapeProblem(message, heads, kv_heads, ("num_attention_heads", "num_key_value_heads")))
+    return tuple(problems)
+
+
+def attention(
+    hidden: int,
+    heads: int,
+    kv_heads: int | None = None,
+    head_dim: int | None = None,
+    *,
+    bias: bool = False,
+    key_bias: bool | None = None,
+    out_bias: bool | None = None,
+    names: tuple[str, str, str, str] = ("q_proj", "k_proj", "v_proj", "o_proj"),
+    extra: dict[str, Module | Stack | None] | None = None,
+    window: int | None = None,
+    kind: Literal["full", "sliding", "chunked", "sparse", "cross", "encoder"] = "full",
+    position: str | None = "rope",
+    qk_norm: bool = False,
+    cached: bool = True,
+    type: str = "Attention",  # noqa: A002  # the field is called type everywhere
+    out_width: int | None = None,
+    v_dim: int | None = None,
+) -> Module:
+    """Query, key, value and output projections with ``heads`` query heads over ``kv_heads`` key/value heads.
+
+    ``hidden`` is the width of the residual stream; ``head_dim`` defaults to hidden // heads; ``bias`` is that of the
+    query, key and value projections, ``out_bias`` (default: the same) that of the output. ``extra`` holds further children (QK norms,
+    sinks). ``cached`` is False in encoders.
+    """
+    kv_heads = heads if kv_heads is None else kv_heads
+    dim = hidden // heads if head_dim is None else head_dim
+    values = dim if v_dim is None else v_dim
+    query, key, value, out = names
+    shape = AttentionShape(heads, kv_heads, dim, values, kind, window, kind != "encoder", qk_norm, position)
+    return Module(
+        type,
+        children=named(
+            {
+                query: linear(hidden, heads * dim, bias),
+                key: linear(hidden, kv_heads * dim, bias if key_bias is None else key_bias),
+                value: linear(hidden, kv_heads * values, bias),
+                out: linear(heads * values, out_width or hidden, bias if out_bias is None else out_bias),
+                **(extra or {}),
+            }
+        ),
+        part="attention",
+        attention=shape,
+        caches=kv_caches(shape) if cached else (),
+        width_in=hidden,
+        width_out=out_width or hidden,
+        problems=head_problems(hidden, heads, kv_heads, head_dim),
+    )
+
+
+def attention_block(
+    children: dict[str, Module | Stack | None],
+    shape: AttentionShape,
+    *,
+    hidden: int,
+    caches: tuple[Cache, ...] | None = None,
+    type: str = "Attention",  # noqa: A002  # the field is called type everywhere
+) -> Module:
+    """Attention with projections of any other layout (fused QKV, latent); ``caches`` defaults to keys and values."""
+    return Module(
+        type,
+        children=named(children),
+        part="attention",
+        attention=shape,
+        caches=kv_caches(shape) if caches is None else caches,
+        width_in=hidden,
+        width_out=hidden,
+        problems=head_problems(hidden, shape.heads, shape.kv_heads, shape.qk_dim),
+    )
+
+
+def latent_cache(kv_lora_rank: int, rope_dim: int, heads: int, nope_dim: int, v_dim: int) -> Cache:
+    """Multi-head latent attention caches the latent and one shared rotary key: kv_lora_rank + qk_rope_head_dim scalars.
+
+    Source: DeepSeek-V2 (arXiv:2405.04434), section 2.1.
+    """
+    return Cache("latent", per_token=kv_lora_rank + rope_dim, expanded_per_token=heads * (nope_dim + rope_dim + v_dim))

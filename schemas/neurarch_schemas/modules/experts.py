@@ -1,0 +1,51 @@
+"""Mixtures of experts. transformers 5 fuses the experts of a layer into one tensor a projection."""
+
+from __future__ import annotations
+
+from neurarch_schemas.modules.tree import Module, Routing, Tensor
+
+
+def fused_experts(
+    hidden: int,
+    intermediate: int,
+    experts: int,
+    active: int,
+    *,
+    gated: bool = True,
+    bias: bool = False,
+    transposed: bool = False,
+    names: tuple[str, str] = ("gate_up_proj", "down_proj"),
+) -> Module:
+    """``experts`` feed-forward networks in two tensors ``(experts, out, in)``, ``(experts, in, out)`` if transposed.
+
+    ``active`` of them work on each token.
+    """
+    inner = 2 * intermediate if gated else intermediate
+    up = (experts, hidden, inner) if transposed else (experts, inner, hidden)
+    down = (experts, intermediate, hidden) if transposed else (experts, hidden, intermediate)
+    first, second = names
+    tensors = [Tensor(first, up)]
+    if bias:
+        tensors.append(Tensor(f"{first}_bias", (experts, inner)))
+    tensors.append(Tensor(second, down))
+    if bias:
+        tensors.append(Tensor(f"{second}_bias", (experts, hidden)))
+    return Module(
+        "Experts",
+        tuple(tensors),
+        part="experts",
+        routing=Routing(experts, active),
+        multiply_accumulates=active * (hidden * inner + intermediate * hidden),
+        width_in=hidden,
+        width_out=hidden,
+    )
+
+
+def router(hidden: int, experts: int, *, bias: bool = False, correction_bias: str | None = None) -> Module:
+    """Scores ``(experts, hidden)``; ``correction_bias`` names a buffer of one balancing bias an expert."""
+    tensors = [Tensor("weight", (experts, hidden))]
+    if bias:
+        tensors.append(Tensor("bias", (experts,)))
+    if correction_bias:
+        tensors.append(Tensor(correction_bias, (experts,), "buffer"))
+    return Module("Router", tuple(tensors), part="router", multiply_accumulates=hidden * experts, width_in=hidden)

@@ -1,0 +1,96 @@
+"""Leaves: linear maps, embeddings, norms, convolutions, with the tensor layout of torch.nn."""
+
+from __future__ import annotations
+
+from math import prod
+
+from neurarch_schemas.modules.tree import Module, Part, Tensor
+
+
+def linear(
+    inputs: int, outputs: int, bias: bool = True, *, tied_to: str | None = None, part: Part | None = None
+) -> Module:
+    """y = x W^T + b; weight ``(outputs, inputs)``. ``tied_to`` names the tensor whose storage the weight shares."""
+    tensors = [Tensor("weight", (outputs, inputs), tied_to=tied_to)]
+    if bias:
+        tensors.append(Tensor("bias", (outputs,)))
+    return Module(
+        "Linear",
+        tuple(tensors),
+        part=part,
+        multiply_accumulates=inputs * outputs,
+        width_in=inputs,
+        width_out=outputs,
+    )
+
+
+def transposed_linear(inputs: int, outputs: int) -> Module:
+    """GPT-2's "Conv1D": a linear map that stores its weight as ``(inputs, outputs)``."""
+    return Module(
+        "Conv1D",
+        (Tensor("weight", (inputs, outputs)), Tensor("bias", (outputs,))),
+        multiply_accumulates=inputs * outputs,
+        width_in=inputs,
+        width_out=outputs,
+    )
+
+
+def embedding(
+    rows: int, width: int, *, part: Part = "embedding", lookup: bool = False, tied_to: str | None = None
+) -> Module:
+    """A table ``(rows, width)``. ``lookup`` marks the token embedding, which ``active`` leaves out."""
+    return Module(
+        "Embedding", (Tensor("weight", (rows, width), tied_to=tied_to),), part=part, lookup=lookup, width_out=width
+    )
+
+
+def token_embedding(vocabulary: int, width: int) -> Module:
+    return embedding(vocabulary, width, lookup=True)
+
+
+def position_embedding(positions: int, width: int) -> Module:
+    return embedding(positions, width, part="position")
+
+
+def rms_norm(width: int, type: str = "RMSNorm") -> Module:  # noqa: A002  # the field is called type everywhere
+    return Module(type, (Tensor("weight", (width,)),), part="norm", width_in=width, width_out=width)
+
+
+def layer_norm(width: int, *, weight: bool = True, bias: bool = True) -> Module:
+    tensors = [Tensor(name, (width,)) for name, present in (("weight", weight), ("bias", bias)) if present]
+    return Module("LayerNorm", tuple(tensors), part="norm", width_in=width, width_out=width)
+
+
+def group_norm(channels: int) -> Module:
+    return Module("GroupNorm", (Tensor("weight", (channels,)), Tensor("bias", (channels,))), part="norm")
+
+
+def batch_norm(channels: int, *, affine: bool = True) -> Module:
+    """Weight and bias, and three persistent buffers: running mean and variance, and the number of batches (a scalar)."""
+    learned = (Tensor("weight", (channels,)), Tensor("bias", (channels,))) if affine else ()
+    running = (
+        Tensor("running_mean", (channels,), "buffer"),
+        Tensor("running_var", (channels,), "buffer"),
+        Tensor("num_batches_tracked", (), "buffer"),
+    )
+    return Module("BatchNorm", learned + running, part="norm")
+
+
+def convolution(inputs: int, outputs: int, kernel: tuple[int, ...], *, bias: bool = True, groups: int = 1) -> Module:
+    """Weight ``(outputs, inputs / groups, *kernel)``; the cost is per output position."""
+    weight = (outputs, inputs // groups, *kernel)
+    tensors = [Tensor("weight", weight)]
+    if bias:
+        tensors.append(Tensor("bias", (outputs,)))
+    return Module(f"Conv{len(kernel)}d", tuple(tensors), multiply_accumulates=prod(weight), width_out=outputs)
+
+
+def transposed_convolution(
+    inputs: int, outputs: int, kernel: tuple[int, ...], *, bias: bool = True, groups: int = 1
+) -> Module:
+    """Weight ``(inputs, outputs / groups, *kernel)``."""
+    weight = (inputs, outputs // groups, *kernel)
+    tensors = [Tensor("weight", weight)]
+    if bias:
+        tensors.append(Tensor("bias", (outputs,)))
+    return Module(f"ConvTranspose{len(kernel)}d", tuple(tensors), multiply_accumulates=prod(weight), width_out=outputs)
