@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from neurarch_schemas.config.errors import CannotBuild
-from neurarch_schemas.config.setting import JSONValue, Setting
+from neurarch_schemas.config.layer_pattern import LayerPattern
+from neurarch_schemas.config.setting import JSONScalar, JSONValue, Setting
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class ModelConfig:
     """Canonical key -> nested config; present also where the whole nested config is defaulted."""
     architecture: str = ""
     """The class to build: ``architectures[0]``, else the type's default head class."""
+    patterns: Mapping[str, LayerPattern[JSONScalar]] = field(default_factory=dict)
+    """Per-layer lists that were derived (``layer_types`` from a period), where the list itself may be too long to write."""
     is_native: bool = True
     """transformers has a config class for the type; False for remote code and unknown types."""
 
@@ -43,7 +46,7 @@ class ModelConfig:
 
     def is_set(self, name: str) -> bool:
         """Present and not null."""
-        return self.get(name) is not None
+        return name in self.patterns or self.get(name) is not None
 
     def integer(self, name: str, default: int | None = None) -> int:
         value = self.get(name)
@@ -108,6 +111,28 @@ class ModelConfig:
         if not isinstance(value, dict):
             raise CannotBuild(self._wrong(name, value, "an object"), (name,))
         return value
+
+    def layers(self, name: str) -> LayerPattern[JSONScalar]:
+        """A per-layer list, written or derived, as a run-length list; never expanded to a number in the file."""
+        value = self.patterns.get(name)
+        if value is not None:
+            return value
+        items = self.items(name)
+        if not all(item is None or isinstance(item, str | int | float) for item in items):
+            raise CannotBuild(self._wrong(name, self.get(name), "a list of names or numbers"), (name,))
+        return LayerPattern.of(item for item in items if not isinstance(item, list | dict))
+
+    def windows(self, length_key: str = "num_hidden_layers") -> LayerPattern[int | None]:
+        """The attention window of each layer, None for full attention.
+
+        From ``layer_types`` where the type has them, else ``sliding_window`` for every layer.
+        """
+        window = self.optional_integer("sliding_window")
+        if self.is_set("layer_types"):
+            return self.layers("layer_types").map(lambda kind: window if kind == "sliding_attention" else None)
+        if self.get("use_sliding_window") is False:
+            window = None
+        return LayerPattern.constant(window, self.integer(length_key))
 
     def nested_config(self, name: str) -> ModelConfig:
         """A nested config (``text_config``, ``vision_config``). Raises CannotBuild when the type has none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, Union
 
+JSONScalar: TypeAlias = Union[None, bool, int, float, str]
 JSONValue: TypeAlias = Union[None, bool, int, float, str, list["JSONValue"], dict[str, "JSONValue"]]
 
 Origin = Literal["written", "defaulted", "derived"]

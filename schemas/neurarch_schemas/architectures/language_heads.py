@@ -1,0 +1,62 @@
+"""The heads that transformers puts on a language-model backbone, by the class name in ``architectures``."""
+
+from __future__ import annotations
+
+import re
+
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import lm_head
+from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.tree import Module, named
+
+_HEAD = re.compile(r"(For[A-Z]\w*|LMHeadModel|DoubleHeadsModel|Model|Decoder|Encoder)$")
+
+
+def head_name(architecture: str) -> str:
+    """The class name without its family: "ForCausalLM" of LlamaForCausalLM, "Model" of LlamaModel."""
+    found = _HEAD.search(architecture)
+    return found.group(1) if found else architecture
+
+
+def label_count(config: ModelConfig) -> int:
+    """Classes of a classification head: the length of id2label, else num_labels, else 2 (PretrainedConfig's default)."""
+    labels = config.get("id2label")
+    if isinstance(labels, dict) and labels:
+        return len(labels)
+    return config.integer("num_labels", 2)
+
+
+def with_language_head(
+    config: ModelConfig,
+    backbone: Module,
+    *,
+    hidden: int,
+    prefix: str = "model",
+    embedding: str = "embed_tokens.weight",
+    head_bias: bool = False,
+    tied: bool | None = None,
+    question_answering_prefix: str = "transformer",
+) -> Module:
+    """The class named by ``config.architecture``: the backbone alone, or with a head beside it.
+
+    ``prefix`` is the backbone's attribute name, ``embedding`` the token table inside it that a tied head shares,
+    ``tied`` defaults to ``tie_word_embeddings``.
+    """
+    head = head_name(config.architecture)
+    if head == "Model":
+        return backbone
+    if head in ("ForCausalLM", "LMHeadModel"):
+        tied = config.flag("tie_word_embeddings") if tied is None else tied
+        shared = f"{prefix}.{embedding}" if tied else None
+        top = lm_head(hidden, config.integer("vocab_size"), tied_to=shared, bias=head_bias)
+        children = {prefix: backbone, "lm_head": top}
+    elif head == "ForSequenceClassification":
+        children = {prefix: backbone, "score": linear(hidden, label_count(config), bias=False, part="head")}
+    elif head == "ForTokenClassification":
+        children = {prefix: backbone, "score": linear(hidden, label_count(config), part="head")}
+    elif head == "ForQuestionAnswering":
+        children = {question_answering_prefix: backbone, "qa_outputs": linear(hidden, 2, part="head")}
+    else:
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    return Module(config.architecture, children=named(children))
