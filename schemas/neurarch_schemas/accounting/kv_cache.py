@@ -1,0 +1,69 @@
+"""What decoding keeps for one sequence: keys and values, latents, index keys, recurrent and convolution state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neurarch_schemas.modules.tree import Cache, Module, walk
+
+
+@dataclass(frozen=True, slots=True)
+class KVCache:
+    """Every cache of a tree with the number of layers that hold it; all sizes in scalars."""
+
+    entries: tuple[tuple[Cache, int], ...]
+
+    @property
+    def per_token(self) -> int:
+        """What one further token adds while no window is full; cross-attention caches excluded. Rounded up."""
+        return sum(-(-cache.per_token * layers // cache.tokens_per_entry) for cache, layers in self._growing)
+
+    @property
+    def per_token_expanded(self) -> int:
+        """As ``per_token`` in an engine that stores the keys and values a latent expands to."""
+        return sum(-(-_expanded(cache) * layers // cache.tokens_per_entry) for cache, layers in self._growing)
+
+    @property
+    def constant(self) -> int:
+        return sum(cache.constant * layers for cache, layers in self.entries)
+
+    def at(self, tokens: int) -> int:
+        """The whole cache of ``tokens`` tokens, windows as serving engines budget them (W positions)."""
+        return (
+            sum(_positions(cache, tokens) * cache.per_token * layers for cache, layers in self.entries) + self.constant
+        )
+
+    def transformers_at(self, tokens: int) -> int:
+        """What transformers 5.24's own cache object holds after ``tokens`` tokens (windows keep W - 1)."""
+        held = 0
+        for cache, layers in self.entries:
+            positions = _positions(cache, tokens)
+            if cache.window is not None:
+                kept = cache.window - 1 if cache.transformers_window is None else cache.transformers_window
+                positions = min(tokens, kept)
+            held += positions * cache.per_token * layers
+        return held + self.constant
+
+    @property
+    def _growing(self) -> tuple[tuple[Cache, int], ...]:
+        return tuple((cache, layers) for cache, layers in self.entries if cache.kind != "cross")
+
+
+def _expanded(cache: Cache) -> int:
+    return cache.per_token if cache.expanded_per_token is None else cache.expanded_per_token
+
+
+def _positions(cache: Cache, tokens: int) -> int:
+    if cache.kind == "cross":
+        return cache.source_length or 0
+    tokens //= cache.tokens_per_entry
+    return tokens if cache.window is None else min(tokens, cache.window)
+
+
+def kv_cache(tree: Module) -> KVCache | None:
+    """The caches of a tree; None for a network that caches nothing (an encoder)."""
+    counts: dict[Cache, int] = {}
+    for visit in walk(tree):
+        for cache in visit.module.caches:
+            counts[cache] = counts.get(cache, 0) + visit.times
+    return KVCache(tuple(counts.items())) if counts else None

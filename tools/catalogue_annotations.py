@@ -1,0 +1,80 @@
+"""Turn the type annotation of a config field into a JSON Schema fragment."""
+
+from __future__ import annotations
+
+import collections.abc
+import types
+import typing
+from typing import Any
+
+SIMPLE = {int: "integer", bool: "boolean", float: "number", str: "string", type(None): "null", dict: "object"}
+ARRAYS = (list, tuple, set, collections.abc.Sequence)
+
+
+def schema_of(annotation: Any) -> dict[str, Any]:
+    """A JSON Schema accepting what the annotation accepts; ``{}`` accepts everything."""
+    if annotation is None:
+        return {"type": "null"}
+    if annotation in SIMPLE:
+        return {"type": SIMPLE[annotation]}
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return union([schema_of(argument) for argument in arguments if not is_dtype(argument)])
+    if origin is typing.Literal:
+        return {"enum": list(arguments)}
+    if annotation in ARRAYS:
+        return {"type": "array"}
+    if origin in ARRAYS:
+        return array(arguments)
+    if origin is dict:
+        values = schema_of(arguments[1]) if len(arguments) == 2 else {}
+        return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
+    if isinstance(annotation, type) and (typing.is_typeddict(annotation) or hasattr(annotation, "model_type")):
+        return {"type": "object"}
+    return {}
+
+
+def is_dtype(annotation: Any) -> bool:
+    """torch dtypes are written as strings in JSON."""
+    return getattr(annotation, "__name__", "") == "dtype"
+
+
+def array(arguments: tuple[Any, ...]) -> dict[str, Any]:
+    items = union([schema_of(argument) for argument in arguments if argument is not Ellipsis])
+    return {"type": "array", "items": items} if items else {"type": "array"}
+
+
+def union(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """One schema for several: plain types become a list of types, item schemas are merged, the rest is ``anyOf``."""
+    if any(not part for part in parts):
+        return {}
+    enums = [part["enum"] for part in parts if "enum" in part]
+    plain = [part for part in parts if "enum" not in part]
+    if enums and all(part == {"type": "null"} for part in plain):
+        return {"enum": [*sum(enums, []), *([None] if plain else [])]}
+    merged: dict[str, Any] = {"type": []}
+    for part in plain:
+        if "anyOf" in part:
+            return {"anyOf": dedupe(parts)}
+        for name in part["type"] if isinstance(part["type"], list) else [part["type"]]:
+            if name not in merged["type"]:
+                merged["type"].append(name)
+        for keyword in ("items", "additionalProperties"):
+            if keyword in part and keyword in merged and merged[keyword] != part[keyword]:
+                merged[keyword] = union([merged[keyword], part[keyword]])
+            elif keyword in part:
+                merged[keyword] = part[keyword]
+    for kind, keyword in (("array", "items"), ("object", "additionalProperties")):
+        if any(kind in part["type"] and keyword not in part for part in plain):
+            merged.pop(keyword, None)
+    if "number" in merged["type"] and "integer" in merged["type"]:
+        merged["type"].remove("integer")
+    if len(merged["type"]) == 1:
+        merged["type"] = merged["type"][0]
+    if enums:
+        return {"anyOf": dedupe([merged, {"enum": sum(enums, [])}])} if merged["type"] else {"enum": sum(enums, [])}
+    return merged
+
+
+def dedupe(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [part for index, part in enumerate(parts) if part not in parts[:index]]
