@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Literal
 from neurarch_schemas.config.errors import CannotBuild
 
 if TYPE_CHECKING:
+    from neurarch_schemas.accounting.kv_cache import KVCache
+    from neurarch_schemas.accounting.parameters import ParameterCount
+    from neurarch_schemas.accounting.weights import Weights
     from neurarch_schemas.config.model_config import ModelConfig
     from neurarch_schemas.documents.json_document import JsonDocument
-    from neurarch_schemas.modules.tree import Module
+    from neurarch_schemas.modules.tree import Module, Row
     from neurarch_schemas.surroundings.folder import Folder
 
 FileKind = Literal["config", "generation_config", "adapter_config", "params", "index", "python", "settings"]
@@ -24,15 +27,17 @@ class Built:
     tree: Module | None
     reason: str | None
     keys: tuple[str, ...] = ()
+    """The config keys that stand in the way, canonical names."""
 
 
 @dataclass(frozen=True)
 class Analysis:
+    """``config`` is None when the file is ours but holds no model (generation_config.json, adapter_config.json)."""
+
     document: JsonDocument
     kind: FileKind
     folder: Folder
     config: ModelConfig | None
-    """None when the file is ours but holds no model (generation_config.json, adapter_config.json)."""
 
     @cached_property
     def built(self) -> Built:
@@ -44,3 +49,37 @@ class Analysis:
             return Built(architectures.build(self.config), None)
         except CannotBuild as error:
             return Built(None, str(error), error.keys)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...] | None:
+        """The tensors, merged by name pattern; None where they are not known."""
+        from neurarch_schemas.modules.tree import rows
+
+        return None if self.built.tree is None else rows(self.built.tree)
+
+    @cached_property
+    def parameters(self) -> ParameterCount | None:
+        from neurarch_schemas.accounting.parameters import count_parameters
+
+        return None if self.built.tree is None else count_parameters(self.built.tree)
+
+    @cached_property
+    def kv_cache(self) -> KVCache | None:
+        """What decoding keeps; None for networks that cache nothing and where the tree is not known."""
+        from neurarch_schemas.accounting.kv_cache import kv_cache
+
+        return None if self.built.tree is None else kv_cache(self.built.tree)
+
+    @cached_property
+    def weights(self) -> Weights | None:
+        from neurarch_schemas.accounting.weights import weigh
+
+        if self.config is None or self.parameters is None:
+            return None
+        return weigh(self.parameters.stored, self.config)
+
+    def cache_dtype(self, chosen: str | None = None) -> str:
+        """The torch dtype of the KV cache; ``chosen`` is the user's setting. Two bytes are assumed without any."""
+        from neurarch_schemas.accounting.weights import cache_dtype
+
+        return "bfloat16" if self.config is None else cache_dtype(self.config, chosen)
