@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from neurarch_schemas.config.errors import CannotBuild
 
 if TYPE_CHECKING:
+    from neurarch_schemas.accounting.checkpoint import Checkpoint
     from neurarch_schemas.accounting.kv_cache import KVCache
     from neurarch_schemas.accounting.parameters import ParameterCount
     from neurarch_schemas.accounting.weights import Weights
@@ -66,7 +67,8 @@ class Analysis:
     @cached_property
     def kv_cache(self) -> KVCache | None:
         """What decoding keeps; None for networks that cache nothing and where the tree is not known."""
-        from neurarch_schemas.accounting.kv_cache import kv_cache
+        from neurarch_schemas.accounting.checkpoint import Checkpoint
+    from neurarch_schemas.accounting.kv_cache import kv_cache
 
         return None if self.built.tree is None else kv_cache(self.built.tree)
 
@@ -77,6 +79,13 @@ class Analysis:
         if self.config is None or self.parameters is None:
             return None
         return weigh(self.parameters.stored, self.config)
+
+    @cached_property
+    def checkpoint(self) -> Checkpoint | None:
+        """What the weight files hold; None where nothing beside the config tells."""
+        from neurarch_schemas.accounting.checkpoint import stored_checkpoint
+
+        return None if self.folder.checkpoint is None else stored_checkpoint(self.folder.checkpoint)
 
     def cache_dtype(self, chosen: str | None = None) -> str:
         """The torch dtype of the KV cache; ``chosen`` is the user's setting. Two bytes are assumed without any."""
