@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import with_language_head
+from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, language_model, self_attention
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import attention
-from neurarch_schemas.modules.feed_forward import gated_mlp
-from neurarch_schemas.modules.layers import rms_norm, token_embedding
-from neurarch_schemas.modules.tree import Module, children
+from neurarch_schemas.modules.tree import Module
 
-MODEL_TYPES = ("llama", "mistral")
+MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
 
 
 def layer(config: ModelConfig, window: int | None) -> Module:
-    hidden = config.integer("hidden_size")
-    return Module(
-        "DecoderLayer",
-        children=children(
-            self_attn=attention(
-                hidden,
-                config.integer("num_attention_heads"),
-                config.optional_integer("num_key_value_heads"),
-                config.optional_integer("head_dim"),
-                bias=config.flag("attention_bias"),
-                window=window,
-            ),
-            mlp=gated_mlp(hidden, config.integer("intermediate_size"), config.flag("mlp_bias")),
-            input_layernorm=rms_norm(hidden),
-            post_attention_layernorm=rms_norm(hidden),
-        ),
-    )
+    kind = config.model_type
+    if kind == "qwen2":
+        # Query, key and value have a bias whatever the config says; the output has none.
+        mixer = self_attention(config, window, bias=True, out_bias=False)
+    elif kind == "qwen3":
+        mixer = self_attention(config, window, bias=config.flag("attention_bias"), qk_norm="head")
+    elif kind == "mistral":
+        mixer = self_attention(config, window)
+    else:
+        mixer = self_attention(config, window, bias=config.flag("attention_bias"))
+    transform = feed_forward(config, bias=kind == "llama" and config.flag("mlp_bias"))
+    return decoder_layer(config.integer("hidden_size"), mixer, transform)
 
 
 def build(config: ModelConfig) -> Module:
-    hidden = config.integer("hidden_size")
-    backbone = Module(
-        "Model",
-        children=children(
-            embed_tokens=token_embedding(config.integer("vocab_size"), hidden),
-            layers=layers(config.windows(), lambda window: layer(config, window)),
-            norm=rms_norm(hidden),
-        ),
-    )
-    return with_language_head(config, backbone, hidden=hidden)
+    # The question answering class of Llama, unlike its siblings, calls its backbone "transformer".
+    answering = "transformer" if config.model_type == "llama" else "model"
+    stack = layers(config.windows(), lambda window: layer(config, window))
+    return language_model(config, stack, question_answering_prefix=answering)

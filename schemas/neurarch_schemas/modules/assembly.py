@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import TypeVar
 
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.modules.layers import linear
-from neurarch_schemas.modules.tree import Module, Run, Stack
+from neurarch_schemas.modules.tree import Module, Run, Stack, stack
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -18,6 +19,33 @@ def layers(pattern: LayerPattern[Kind], build: Callable[[Kind], Module]) -> Stac
     return Stack(tuple(Run(tuple(built[kind] for kind in run.period), run.times) for run in pattern.runs))
 
 
+def uniform(layer: Module, times: int) -> Stack:
+    """``times`` equal layers."""
+    return stack(layer, times=times)
+
+
 def lm_head(hidden: int, vocabulary: int, *, tied_to: str | None = None, bias: bool = False) -> Module:
     """Logits over the vocabulary; with ``tied_to`` it shares the named embedding's matrix."""
     return linear(hidden, vocabulary, bias, tied_to=tied_to, part="head")
+
+
+def tied_copy(module: Module, original: str) -> Module:
+    """``module`` with every tensor sharing the storage of the one of the same name under the path ``original``."""
+    tensors = tuple(replace(tensor, tied_to=f"{original}.{tensor.name}") for tensor in module.tensors)
+    copies = tuple(
+        (
+            name,
+            tied_copy(child, f"{original}.{name}")
+            if isinstance(child, Module)
+            else _tied_stack(child, f"{original}.{name}"),
+        )
+        for name, child in module.children
+    )
+    return replace(module, tensors=tensors, children=copies)
+
+
+def _tied_stack(stack: Stack, original: str) -> Stack:
+    return Stack(
+        tuple(Run(tuple(tied_copy(item, f"{original}.{{}}") for item in run.modules), run.times) for run in stack.runs),
+        stack.first_index,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.layers import linear, rms_norm
 from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, ShapeProblem, Stack, named
 
 
@@ -107,3 +107,81 @@ def latent_cache(kv_lora_rank: int, rope_dim: int, heads: int, nope_dim: int, v_
     Source: DeepSeek-V2 (arXiv:2405.04434), section 2.1.
     """
     return Cache("latent", per_token=kv_lora_rank + rope_dim, expanded_per_token=heads * (nope_dim + rope_dim + v_dim))
+
+
+def fused_attention(
+    hidden: int,
+    heads: int,
+    kv_heads: int | None = None,
+    head_dim: int | None = None,
+    *,
+    bias: bool = False,
+    out_bias: bool | None = None,
+    names: tuple[str, str] = ("qkv_proj", "o_proj"),
+    window: int | None = None,
+    position: str | None = "rope",
+    extra: dict[str, Module | Stack | None] | None = None,
+) -> Module:
+    """As ``attention``, with queries, keys and values out of one matrix of (heads + 2 kv_heads) * head_dim rows."""
+    kv_heads = heads if kv_heads is None else kv_heads
+    dim = hidden // heads if head_dim is None else head_dim
+    shape = AttentionShape(
+        heads, kv_heads, dim, dim, "full" if window is None else "sliding", window, position=position
+    )
+    fused, out = names
+    block = attention_block(
+        {
+            fused: linear(hidden, (heads + 2 * kv_heads) * dim, bias),
+            out: linear(heads * dim, hidden, bias if out_bias is None else out_bias),
+            **(extra or {}),
+        },
+        shape,
+        hidden=hidden,
+    )
+    return block.with_(problems=head_problems(hidden, heads, kv_heads, head_dim))
+
+
+def latent_attention(
+    hidden: int,
+    heads: int,
+    *,
+    q_lora_rank: int | None,
+    kv_lora_rank: int,
+    nope_dim: int,
+    rope_dim: int,
+    v_dim: int,
+    bias: bool = False,
+    extra: dict[str, Module | Stack | None] | None = None,
+    caches: tuple[Cache, ...] = (),
+    window: int | None = None,
+) -> Module:
+    """Multi-head latent attention: keys and values come from one latent of ``kv_lora_rank``, queries optionally too.
+
+    ``bias`` is that of the projections that touch the residual stream. ``caches`` are kept beside the latent.
+    Source: DeepSeek-V2 (arXiv:2405.04434), section 2.1.
+    """
+    qk_dim = nope_dim + rope_dim
+    shape = AttentionShape(
+        heads, heads, qk_dim, v_dim, "latent", window, latent_dim=kv_lora_rank + rope_dim, position="rope"
+    )
+    queries: dict[str, Module | Stack | None] = {"q_proj": linear(hidden, heads * qk_dim, bias=False)}
+    if q_lora_rank is not None:
+        queries = {
+            "q_a_proj": linear(hidden, q_lora_rank, bias),
+            "q_a_layernorm": rms_norm(q_lora_rank),
+            "q_b_proj": linear(q_lora_rank, heads * qk_dim, bias=False),
+        }
+    return attention_block(
+        {
+            **queries,
+            "kv_a_proj_with_mqa": linear(hidden, kv_lora_rank + rope_dim, bias),
+            "kv_a_layernorm": rms_norm(kv_lora_rank),
+            "kv_b_proj": linear(kv_lora_rank, heads * (nope_dim + v_dim), bias=False),
+            "o_proj": linear(heads * v_dim, hidden, bias),
+            **(extra or {}),
+        },
+        shape,
+        hidden=hidden,
+        caches=(latent_cache(kv_lora_rank, rope_dim, heads, nope_dim, v_dim), *caches),
+        type="LatentAttention",
+    )

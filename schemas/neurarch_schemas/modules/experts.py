@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.modules.tree import Module, Routing, Tensor
+from neurarch_schemas.modules.feed_forward import gated_mlp
+from neurarch_schemas.modules.tree import Module, Routing, Stack, Tensor, named
 
 
 def fused_experts(
@@ -49,3 +50,28 @@ def router(hidden: int, experts: int, *, bias: bool = False, correction_bias: st
     if correction_bias:
         tensors.append(Tensor(correction_bias, (experts,), "buffer"))
     return Module("Router", tuple(tensors), part="router", multiply_accumulates=hidden * experts, width_in=hidden)
+
+
+def shared_experts(hidden: int, intermediate: int, bias: bool = False) -> Module:
+    """A gated MLP that works on every token beside the routed experts."""
+    return gated_mlp(hidden, intermediate, bias, part="shared experts")
+
+
+def mixture_of_experts(
+    hidden: int,
+    gate: Module,
+    experts: Module,
+    *,
+    names: tuple[str, str] = ("gate", "experts"),
+    extra: dict[str, Module | Stack | None] | None = None,
+    correction_bias: str | None = None,
+) -> Module:
+    """Router and experts, with shared experts and the like in ``extra``.
+
+    ``correction_bias`` names a balancing buffer of one scalar an expert that stands on this module, not on the router.
+    """
+    buffers: tuple[Tensor, ...] = ()
+    if correction_bias is not None and experts.routing is not None:
+        buffers = (Tensor(correction_bias, (experts.routing.total,), "buffer"),)
+    parts: dict[str, Module | Stack | None] = {names[0]: gate, names[1]: experts, **(extra or {})}
+    return Module("MixtureOfExperts", buffers, named(parts), part="router", width_in=hidden, width_out=hidden)
