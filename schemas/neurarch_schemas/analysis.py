@@ -82,10 +82,13 @@ class Analysis:
 
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
-        """What the weight files hold; None where nothing beside the config tells."""
-        from neurarch_schemas.accounting.checkpoint import stored_checkpoint
+        """What the weight files hold (read from them), or will hold by a quantization; None where nothing tells."""
+        from neurarch_schemas.accounting.checkpoint import predicted_checkpoint, stored_checkpoint
 
-        return None if self.folder.checkpoint is None else stored_checkpoint(self.folder.checkpoint)
+        stored = None if self.folder.checkpoint is None else stored_checkpoint(self.folder.checkpoint)
+        if stored is not None or self.config is None or self.built.tree is None:
+            return stored
+        return predicted_checkpoint(self.built.tree, self.config)
 
     def cache_dtype(self, chosen: str | None = None) -> str:
         """The torch dtype of the KV cache; ``chosen`` is the user's setting. Two bytes are assumed without any."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from neurarch_schemas.accounting.weights import weights_dtype
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.modules.tree import Module
 from neurarch_schemas.surroundings.folder import CheckpointTensor
 
 
@@ -13,11 +17,12 @@ class Checkpoint:
     """``scalars`` and ``bytes`` of the files, scales and packed weights included as they are stored.
 
     ``mtp_parameters`` are those of multi-token-prediction modules, which the model class does not build.
+    None: not known.
     """
 
-    scalars: int
-    bytes: int
-    mtp_parameters: int
+    scalars: int | None
+    bytes: int | None
+    mtp_parameters: int | None
     exact: bool
     reason: str | None
 
@@ -38,3 +43,34 @@ def stored_checkpoint(tensors: tuple[CheckpointTensor, ...]) -> Checkpoint | Non
         scalars += prod(tensor.shape)
         bits += prod(tensor.shape) * BITS[tensor.dtype]
     return Checkpoint(scalars, -(-bits // 8), 0, exact=True, reason=None)
+
+
+def predicted_checkpoint(tree: Module, config: ModelConfig) -> Checkpoint | None:
+    """What the files will hold by ``quantization_config``; None for a model that is not quantized."""
+    written = quantization_fields(config)
+    if written is None:
+        return None
+    from neurarch_schemas.accounting.quantization.plan import read_plan
+    from neurarch_schemas.accounting.quantization.predict import predict
+
+    plan = read_plan(written)
+    if isinstance(plan, str):
+        return Checkpoint(None, None, None, exact=False, reason=plan)
+    found = predict(tree, plan, weights_dtype(config)[0])
+    if found is None:
+        return Checkpoint(None, None, None, exact=False, reason="the model has too many layers to look up one by one")
+    schemes = ", ".join(f"{count:,} matrices in {name}" for name, count in found.schemes) or "no matrix matches"
+    reason = (
+        f"derived from quantization_config ({schemes}; {found.scale_scalars:,} scalars of scales and metadata); "
+        "no weight files lie beside the config"
+    )
+    return Checkpoint(found.scalars, found.bytes, None, exact=False, reason=reason)
+
+
+def quantization_fields(config: ModelConfig) -> dict[str, JSONValue] | None:
+    """``quantization_config`` of the model or of its text config."""
+    for source in (config, *config.nested.values()):
+        written = source.get("quantization_config")
+        if isinstance(written, dict) and written:
+            return written
+    return None

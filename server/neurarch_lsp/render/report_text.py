@@ -49,7 +49,9 @@ def _weights(analysis: Analysis) -> list[str]:
     origin = "" if weights.dtype_origin == "written" else ", assumed: the file names no dtype"
     lines = [f"  weights        {decimal_bytes(weights.bytes)} in {weights.dtype}{origin}"]
     checkpoint = analysis.checkpoint
-    if checkpoint is not None:
+    if checkpoint is not None and (checkpoint.scalars is None or checkpoint.bytes is None):
+        lines.append(f"  checkpoint     unknown: {checkpoint.reason}")
+    elif checkpoint is not None and checkpoint.scalars is not None and checkpoint.bytes is not None:
         note = "" if checkpoint.exact else f", estimated: {checkpoint.reason}"
         lines.append(f"  checkpoint     {checkpoint.scalars:,} scalars, {decimal_bytes(checkpoint.bytes)}{note}")
     return lines

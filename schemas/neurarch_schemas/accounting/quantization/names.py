@@ -1,0 +1,62 @@
+"""Module names as quantization lists write them, matched against names in a tree.
+
+Lists name modules as the checkpoint does ("language_model.model.layers.3.block_sparse_moe.experts.0.w1"), the tree
+as the model class does ("model.layers.3.mlp.experts"); both are brought to one spelling before they are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import translate
+
+_RENAMED = {"block_sparse_moe": "mlp", "feed_forward": "mlp", "ffn": "mlp"}
+_DROPPED = frozenset({"model", "language_model"})
+
+
+def canonical(name: str) -> str:
+    """Wrapper components dropped, feed-forward names unified, single experts folded into their list."""
+    kept: list[str] = []
+    for piece in name.split("."):
+        if piece in _DROPPED:
+            continue
+        kept.append(_RENAMED.get(piece, piece))
+        if piece == "experts":
+            break
+    return ".".join(kept)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names (whole component sequences) and patterns ("re:..." as compressed-tensors reads them, or shell patterns)."""
+
+    exact: frozenset[str]
+    patterns: tuple[re.Pattern[str], ...]
+
+    @staticmethod
+    def of(written: Iterable[object]) -> Names:
+        exact: set[str] = set()
+        patterns: list[re.Pattern[str]] = []
+        for name in written:
+            if not isinstance(name, str):
+                continue
+            if not name.startswith("re:") and "*" not in name:
+                exact.add(canonical(name))
+                continue
+            try:
+                patterns.append(re.compile(name[3:] if name.startswith("re:") else translate(name)))
+            except re.error:
+                exact.add(name)
+        return Names(frozenset(exact), tuple(patterns))
+
+    def __bool__(self) -> bool:
+        return bool(self.exact or self.patterns)
+
+    def match(self, name: str) -> bool:
+        pieces = canonical(name).split(".")
+        size = len(pieces)
+        if any(".".join(pieces[i:j]) in self.exact for i in range(size) for j in range(i + 1, size + 1)):
+            return True
+        spellings = (name, name.replace("model.", "", 1), f"language_model.{name}")
+        return any(pattern.match(spelling) for pattern in self.patterns for spelling in spellings)
