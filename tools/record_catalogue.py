@@ -32,7 +32,7 @@ warnings.filterwarnings("ignore")
 
 import transformers
 from catalogue_annotations import schema_of
-from catalogue_sources import attributes_read, family_reads, keyword_reads, keys_read
+from catalogue_sources import attributes_read, family_reads, keys_read, keyword_reads
 from transformers import PretrainedConfig
 from transformers.models.auto import configuration_auto, modeling_auto
 
@@ -74,10 +74,6 @@ def jsonable(value: Any) -> Any:
     return str(value)
 
 
-def module_name(model_type: str, config_class: type) -> str:
-    return config_class.__module__.split(".")[-2]
-
-
 def build_default(config_class: type) -> dict[str, Any] | None:
     try:
         return dict(config_class().to_dict())
@@ -103,7 +99,7 @@ def nested_specifications(config_class: type) -> dict[str, Any]:
         entry: dict[str, Any] = {"model_type": spec.model_type}
         if not issubclass(spec.config_class, PretrainedConfig):
             entry["any_type"] = True
-        elif spec.config_class.__name__ != configuration_auto.CONFIG_MAPPING_NAMES.get(spec.model_type):
+        elif configuration_auto.CONFIG_MAPPING_NAMES.get(spec.model_type) != spec.config_class.__name__:
             entry["class"] = spec.config_class.__name__
         if spec.optional:
             entry["optional"] = True
@@ -149,7 +145,7 @@ def model_classes(model_type: str, config_class: type) -> list[str]:
     names: dict[str, None] = {}
     for mapping_name in dir(modeling_auto):
         mapping = getattr(modeling_auto, mapping_name)
-        if mapping_name.endswith("MAPPING_NAMES") and hasattr(mapping, "get"):
+        if mapping_name.startswith("MODEL") and mapping_name.endswith("MAPPING_NAMES") and hasattr(mapping, "get"):
             value = mapping.get(model_type)
             for name in value if isinstance(value, (list, tuple)) else [value]:
                 if name:
@@ -176,14 +172,14 @@ def modeling_files(config_class: type) -> list[Path]:
     return sorted(folder.glob("modeling_*.py"))
 
 
-def record_type(model_type: str) -> tuple[dict[str, Any], type]:
+def record_type(name: str, config_class: type) -> dict[str, Any]:
     """The schema of one type.
 
     ``properties``: type and ``default``, the value in a config that writes nothing; ``x-declared`` is the value before
     the class fills it in, where that differs; ``x-computed`` marks keys that are not declared at all.
     ``x-nested``: key -> model type (``any_type``: the nested object names its own), ``settings`` given to it.
     """
-    config_class = configuration_auto.CONFIG_MAPPING[model_type]
+    model_type = config_class.model_type if name == config_class.__name__ else name
     declared = declared_defaults(config_class)
     resolved = build_default(config_class)
     nested = nested_specifications(config_class)
@@ -216,10 +212,11 @@ def record_type(model_type: str) -> tuple[dict[str, Any], type]:
     keywords = {
         key: default for key, default in keyword_reads(source).items() if key not in properties and key not in BASE_KEYS
     }
-    data: dict[str, Any] = {"$schema": DIALECT, "$id": f"{model_type}.json", "title": config_class.__name__, "type": "object",
+    data: dict[str, Any] = {"$schema": DIALECT, "$id": f"{name}.json", "title": config_class.__name__, "type": "object",
                             "allOf": [{"$ref": "_base.json"}], "properties": properties}  # fmt: skip
     facts: dict[str, Any] = {
-        "x-module": module_name(model_type, config_class),
+        "x-module": config_class.__module__.split(".")[-2],
+        "x-model-type": model_type if model_type != name else None,
         "x-synonyms": dict(config_class.attribute_map),
         "x-nested": nested,
         "x-keywords": keywords,
@@ -244,7 +241,21 @@ def record_type(model_type: str) -> tuple[dict[str, Any], type]:
         "x-default-unknown": True if resolved is None else None,
     }
     data.update({key: value for key, value in facts.items() if value not in (None, [], {})})
-    return data, config_class
+    return data
+
+
+def nested_classes() -> dict[str, type]:
+    """Classes of nested configs that no model type leads to, by class name."""
+    registered = set(configuration_auto.CONFIG_MAPPING.values())
+    found: dict[str, type] = {}
+    waiting = list(registered)
+    while waiting:
+        for spec in waiting.pop().sub_configs_defaults.values():
+            nested = spec.config_class
+            if issubclass(nested, PretrainedConfig) and nested not in registered and nested.__name__ not in found:
+                found[nested.__name__] = nested
+                waiting.append(nested)
+    return found
 
 
 def nested_differences(
@@ -267,7 +278,7 @@ def nested_differences(
             difference = {
                 name: item for name, item in given.items() if name not in NOT_KEYS and own.get(name, "\0") != item
             }
-            if difference:
+            if difference and difference != entry.get("settings"):
                 entry["default_settings"] = difference
         else:
             entry["default_settings"] = {name: item for name, item in jsonable(value).items() if name not in NOT_KEYS}
@@ -354,8 +365,11 @@ def main() -> None:
     types = arguments.types.split(",") if arguments.types else list(configuration_auto.CONFIG_MAPPING.keys())
     families: dict[str, type] = {}
     index: dict[str, Any] = {"types": {}, "classes": {}}
+    for name, config_class in nested_classes().items():
+        write(DATA / "types" / f"{name}.json", record_type(name, config_class))
     for model_type in types:
-        data, config_class = record_type(model_type)
+        config_class = configuration_auto.CONFIG_MAPPING[model_type]
+        data = record_type(model_type, config_class)
         write(DATA / "types" / f"{model_type}.json", data)
         families.setdefault(data["x-module"], config_class)
         index["types"][model_type] = [data["title"], data.get("x-architecture")]

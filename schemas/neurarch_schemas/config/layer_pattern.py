@@ -56,6 +56,9 @@ class LayerPattern(Generic[T]):
     def __len__(self) -> int:
         return sum(run.length for run in self.runs)
 
+    def __contains__(self, item: object) -> bool:
+        return any(item in run.period for run in self.runs)
+
     def __getitem__(self, index: int) -> T:
         for run in self.runs:
             if index < run.length:

@@ -10,6 +10,16 @@ from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.setting import JSONScalar, JSONValue, Setting
 
 
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One canonical key written twice under different names, with different values."""
+
+    name: str
+    first: str
+    """JSON pointers of the two keys; ``ModelConfig.setting(name).pointer`` is the one that counts."""
+    second: str
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """Settings of one config object (the document itself, or a nested ``text_config``).
@@ -30,23 +40,28 @@ class ModelConfig:
     """Per-layer lists that were derived (``layer_types`` from a period), where the list itself may be too long to write."""
     is_native: bool = True
     """transformers has a config class for the type; False for remote code and unknown types."""
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    """Other accepted name -> canonical key; every reader below takes either."""
+    overridden: Mapping[str, Setting] = field(default_factory=dict)
+    """Canonical key -> the setting as written, where the config class replaces its value."""
+    conflicts: tuple[Conflict, ...] = ()
 
     def __contains__(self, name: str) -> bool:
-        return name in self.settings
+        return self.setting(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.settings)
 
     def setting(self, name: str) -> Setting | None:
-        return self.settings.get(name)
+        return self.settings.get(self.synonyms.get(name, name)) or self.settings.get(name)
 
     def get(self, name: str, default: JSONValue = None) -> JSONValue:
-        found = self.settings.get(name)
+        found = self.setting(name)
         return default if found is None else found.value
 
     def is_set(self, name: str) -> bool:
         """Present and not null."""
-        return name in self.patterns or self.get(name) is not None
+        return self.synonyms.get(name, name) in self.patterns or self.get(name) is not None
 
     def integer(self, name: str, default: int | None = None) -> int:
         value = self.get(name)
@@ -114,7 +129,7 @@ class ModelConfig:
 
     def layers(self, name: str) -> LayerPattern[JSONScalar]:
         """A per-layer list, written or derived, as a run-length list; never expanded to a number in the file."""
-        value = self.patterns.get(name)
+        value = self.patterns.get(self.synonyms.get(name, name))
         if value is not None:
             return value
         items = self.items(name)
@@ -143,7 +158,7 @@ class ModelConfig:
 
     def _wrong(self, name: str, value: JSONValue, expected: str) -> str:
         where = f"{self.pointer}/{name}".lstrip("/").replace("/", ".")
-        if value is None and name not in self.settings:
+        if value is None and name not in self:
             return f"{where} is not given and {self.model_type} has no default for it"
         shown = repr(value)
         return f"{where} must be {expected}, not {shown if len(shown) < 40 else shown[:37] + '...'}"

@@ -1,0 +1,163 @@
+"""The recorded facts about model types, read lazily: one small file a type."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent / "data"
+FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class NestedType:
+    """What a nested config key holds."""
+
+    model_type: str
+    """The type of the nested object when it names none (and always, unless ``any_type``)."""
+    any_type: bool = False
+    """The nested object's own ``model_type`` decides."""
+    record: str | None = None
+    """Name of the catalogue file, where the class has no model type of its own."""
+    optional: bool = False
+    """null stays null; otherwise null means "all defaults"."""
+    settings: Mapping[str, Any] | None = None
+    """What transformers writes into the nested config when the key is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigType:
+    """One config class: what may be written into it and what it fills in."""
+
+    model_type: str
+    config_class: str
+    module: str
+    """Name of the family's folder in transformers (``models/<module>``)."""
+    properties: Mapping[str, Mapping[str, Any]]
+    """Canonical key -> JSON Schema of its value; inherited keys included."""
+    declared: Mapping[str, Any]
+    """Canonical key -> value before the class derives anything."""
+    resolved: Mapping[str, Any]
+    """Canonical key -> value in a config that writes nothing."""
+    synonyms: Mapping[str, str]
+    """Accepted name -> canonical name."""
+    nested: Mapping[str, NestedType]
+    keywords: Mapping[str, Any]
+    """Legacy keys the class reads once and does not keep, with their default where it is a constant."""
+    derived_by: str | None
+    """The class whose derivations apply; None where the class derives nothing."""
+    architecture: str | None
+    """The model class built from a config without ``architectures``."""
+    classes: tuple[str, ...]
+    base_key: str | None
+    """The key under which composite configs nest this type ("text_config")."""
+    unused_in_inference: tuple[str, ...]
+    read_by_config: tuple[str, ...]
+    rope_theta: float
+    rope_type: str
+    rope_labels: tuple[str, ...]
+    attributes: tuple[str, ...]
+    """Read-only attributes the class computes from its keys."""
+
+    def canonical(self, name: str) -> str:
+        return self.synonyms.get(name, name)
+
+    def knows(self, name: str) -> bool:
+        """The class reads or keeps this key under that name."""
+        return name in self.properties or name in self.synonyms or name in self.keywords
+
+
+def read_data(name: str) -> Any:
+    return json.loads((DATA / name).read_bytes())
+
+
+@lru_cache(maxsize=1)
+def base_properties() -> Mapping[str, Mapping[str, Any]]:
+    """Keys every config class inherits."""
+    properties: Mapping[str, Mapping[str, Any]] = read_data("_base.json")["properties"]
+    return properties
+
+
+@lru_cache(maxsize=1)
+def generation_keys() -> frozenset[str]:
+    """Keys of generation_config.json which older files carry in config.json; transformers drops them there."""
+    return frozenset(read_data("_base.json")["x-generation-keys"])
+
+
+@lru_cache(maxsize=1)
+def enumerations() -> Mapping[str, Any]:
+    """Names transformers accepts: activations, RoPE types, quantization methods, dtypes, attention implementations."""
+    data: Mapping[str, Any] = read_data("_enumerations.json")
+    return data
+
+
+@lru_cache(maxsize=1)
+def index() -> Mapping[str, Mapping[str, Any]]:
+    """``types``: model type -> [config class, default head class]; ``classes``: model class -> model types."""
+    data: Mapping[str, Mapping[str, Any]] = read_data("_index.json")
+    return data
+
+
+@cache
+def schema(name: str) -> Mapping[str, Any] | None:
+    """The JSON Schema of one model type as recorded; None when transformers has no such type."""
+    if not FILE_NAME.fullmatch(name):
+        return None
+    try:
+        data: Mapping[str, Any] = read_data(f"types/{name}.json")
+    except OSError:
+        return None
+    return data
+
+
+@cache
+def config_type(name: str) -> ConfigType | None:
+    """Facts about one model type (or a nested class without one); None when transformers does not have it."""
+    data = schema(name)
+    if data is None:
+        return None
+    own: Mapping[str, Mapping[str, Any]] = data["properties"]
+    properties = {**base_properties(), **own}
+    declared = {}
+    resolved = {}
+    for key, entry in properties.items():
+        if "x-computed" in entry:
+            resolved[key] = entry["default"]
+        elif "default" in entry or key in data.get("x-nested", ()):
+            resolved[key] = entry.get("default")
+            declared[key] = entry.get("x-declared", entry.get("default"))
+    return ConfigType(
+        model_type=data.get("x-model-type", name),
+        config_class=data["title"],
+        module=data["x-module"],
+        properties=properties,
+        declared=declared,
+        resolved=resolved,
+        synonyms=data.get("x-synonyms", {}),
+        nested={
+            key: NestedType(
+                entry["model_type"],
+                entry.get("any_type", False),
+                entry.get("class"),
+                entry.get("optional", False),
+                entry.get("settings"),
+            )
+            for key, entry in data.get("x-nested", {}).items()
+        },
+        keywords=data.get("x-keywords", {}),
+        derived_by=data.get("x-derived-by"),
+        architecture=data.get("x-architecture"),
+        classes=tuple(data.get("x-classes", ())),
+        base_key=data.get("x-base-key"),
+        unused_in_inference=tuple(data.get("x-unused-in-inference", ())),
+        read_by_config=tuple(data.get("x-read-by-config", ())),
+        rope_theta=data.get("x-rope-theta", 10000.0),
+        rope_type=data.get("x-rope-type", "default"),
+        rope_labels=tuple(data.get("x-rope-labels", ())),
+        attributes=tuple(data.get("x-properties", ())),
+    )

@@ -1,0 +1,39 @@
+"""What config classes fill in from other keys, one file a group of related classes.
+
+Each file declares ``BEFORE`` and ``AFTER``: config class -> derivations that run before and after nested configs, RoPE
+and dtype are resolved. ``index.json`` (tools/index_derived.py) says which file a class is in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from neurarch_schemas.config.draft import Rule
+
+
+class Derivations(Protocol):
+    BEFORE: Mapping[str, tuple[Rule, ...]]
+    AFTER: Mapping[str, tuple[Rule, ...]]
+
+
+@cache
+def files() -> Mapping[str, str]:
+    """Config class -> name of the file with its derivations."""
+    text = (Path(__file__).parent / "index.json").read_text(encoding="utf-8")
+    return cast("Mapping[str, str]", json.loads(text))
+
+
+@cache
+def derivations(config_class: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]] | None:
+    """(before, after) for a class; None when its derivations are not written down here."""
+    name = files().get(config_class)
+    if name is None:
+        return None
+    module = cast("Derivations", import_module(f"{__package__}.{name}"))
+    return module.BEFORE.get(config_class, ()), module.AFTER.get(config_class, ())

@@ -1,0 +1,132 @@
+"""The order in which a config class takes in what is written; see ``draft`` for the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from neurarch_schemas.catalogue.load import ConfigType, config_type, enumerations
+from neurarch_schemas.config import rope
+from neurarch_schemas.config.derived import derivations
+from neurarch_schemas.config.draft import Draft, apply
+from neurarch_schemas.config.layer_pattern import LayerPattern
+from neurarch_schemas.config.setting import JSONScalar, JSONValue
+
+# Nested deeper than this is not a model config; nothing is opened below.
+DEEPEST = 6
+
+
+@lru_cache(maxsize=256)
+def foreign_type(model_type: str) -> ConfigType:
+    """A type transformers does not have: nothing is declared, everything stays as written."""
+    return ConfigType(
+        model_type=model_type,
+        config_class="",
+        module="",
+        properties={},
+        declared={},
+        resolved={},
+        synonyms={},
+        nested={},
+        keywords={},
+        derived_by=None,
+        architecture=None,
+        classes=(),
+        base_key=None,
+        unused_in_inference=(),
+        read_by_config=(),
+        rope_theta=10000.0,
+        rope_type="default",
+        rope_labels=(),
+        attributes=(),
+    )
+
+
+def resolve(
+    record: ConfigType, given: Mapping[str, JSONValue], written: Mapping[str, JSONValue], pointer: str, depth: int = 0
+) -> Draft:
+    """``given`` is what the class is constructed from: the keys ``written`` in the document, with what a parent adds."""
+    draft = Draft(record, pointer, given)
+    draft.written = written
+    steps = derivations(record.derived_by) if record.derived_by else ((), ())
+    before, after = steps if steps is not None else ((), ())
+    apply(before, draft)
+    if depth < DEEPEST:
+        open_nested(draft, depth)
+    dtype = draft.keywords.pop("torch_dtype", None)
+    if dtype is not None and draft.values.get("dtype") is None:
+        draft.derive("dtype", dtype)
+    apply((rope.convert,), draft)
+    for key, value in draft.keywords.items():
+        draft.values[record.synonyms.get(key, key)] = value
+    for key in ("layer_types", "mtp_layer_types"):
+        rename_layer_types(draft, key)
+    apply(after, draft)
+    if steps is None:
+        fill_recorded(draft)
+    return draft
+
+
+def open_nested(draft: Draft, depth: int) -> None:
+    specifications = draft.type.nested
+    for key, nested in specifications.items():
+        value = draft.values.get(key)
+        if value is None and nested.optional:
+            continue
+        if isinstance(value, dict):
+            given: Mapping[str, JSONValue] = value
+        elif value is None or key in draft.written:
+            given = nested.settings or {}
+        else:
+            continue
+        model_type = given.get("model_type") if nested.any_type else None
+        name = model_type if isinstance(model_type, str) else nested.record or nested.model_type
+        record = config_type(name) or foreign_type(name)
+        draft.nested[key] = open_one(draft, key, record, given, depth)
+    if not draft.type.config_class:
+        for key, value in draft.keywords.items():
+            if (
+                isinstance(value, dict)
+                and (key.endswith("_config") or "model_type" in value)
+                and key != "quantization_config"
+            ):
+                model_type = value.get("model_type")
+                name = model_type if isinstance(model_type, str) else ""
+                draft.nested[key] = open_one(draft, key, config_type(name) or foreign_type(name), value, depth)
+
+
+def open_one(draft: Draft, key: str, record: ConfigType, given: Mapping[str, JSONValue], depth: int) -> Draft:
+    written = draft.written.get(key)
+    nested = resolve(
+        record, given, written if isinstance(written, dict) else {}, f"{draft.pointer}/{escape(key)}", depth + 1
+    )
+    nested.nested_in = draft
+    return nested
+
+
+def escape(key: str) -> str:
+    """One component of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
+
+
+def rename_layer_types(draft: Draft, key: str) -> None:
+    """Older names of layer kinds ("attention") become the current ones ("full_attention")."""
+    names: Mapping[str, str] = enumerations()["legacy_layer_types"]
+    value = draft.values.get(key)
+    if isinstance(value, list):
+        renamed: list[JSONValue] = [names.get(item, item) if isinstance(item, str) else item for item in value]
+        if renamed != value:
+            draft.derive(key, renamed, "older names of layer kinds replaced")
+    elif key in draft.patterns:
+        pattern: LayerPattern[JSONScalar] = draft.patterns[key]
+        draft.patterns[key] = pattern.map(lambda item: names.get(item, item) if isinstance(item, str) else item)
+
+
+def fill_recorded(draft: Draft) -> None:
+    """Where the class's derivations are not written down: the values it has when nothing is written."""
+    record = draft.type
+    for key, value in record.resolved.items():
+        if key in draft.derived or key in draft.written or key in record.nested:
+            continue
+        if key not in record.declared or record.declared[key] != value:
+            draft.values[key] = value
