@@ -67,8 +67,7 @@ class Analysis:
     @cached_property
     def kv_cache(self) -> KVCache | None:
         """What decoding keeps; None for networks that cache nothing and where the tree is not known."""
-        from neurarch_schemas.accounting.checkpoint import Checkpoint
-    from neurarch_schemas.accounting.kv_cache import kv_cache
+        from neurarch_schemas.accounting.kv_cache import kv_cache
 
         return None if self.built.tree is None else kv_cache(self.built.tree)
 
