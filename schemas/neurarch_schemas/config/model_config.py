@@ -19,6 +19,8 @@ class Conflict:
     """JSON pointers of the two keys; ``ModelConfig.setting(name).pointer`` is the one that counts."""
     second: str
 
+LISTS_OF_LAYER_KINDS = frozenset({"layer_types", "mlp_layer_types"})
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -128,7 +130,20 @@ class ModelConfig:
         return value
 
     def layers(self, name: str) -> LayerPattern[JSONScalar]:
-        """A per-layer list, written or derived, as a run-length list; never expanded to a number in the file."""
+        """A per-layer list, written or derived, as a run-length list; never expanded to a number in the file.
+
+        A list of layer kinds is as long as there are layers: surplus entries (of layers that the model class does not
+        build) are cut off, and too few raise CannotBuild, as building would fail.
+        """
+        pattern = self._pattern(name)
+        if name not in LISTS_OF_LAYER_KINDS or not self.is_set("num_hidden_layers"):
+            return pattern
+        count = self.integer("num_hidden_layers")
+        if len(pattern) < count:
+            raise CannotBuild(f"{name} has {len(pattern)} entries for {count} layers", (name, "num_hidden_layers"))
+        return pattern.head(count)
+
+    def _pattern(self, name: str) -> LayerPattern[JSONScalar]:
         value = self.patterns.get(self.synonyms.get(name, name))
         if value is not None:
             return value
