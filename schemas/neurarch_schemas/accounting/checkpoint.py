@@ -7,7 +7,7 @@ from math import prod
 
 from neurarch_schemas.accounting.weights import weights_dtype
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.modules.tree import Module
 from neurarch_schemas.surroundings.folder import CheckpointTensor
 

@@ -6,7 +6,7 @@ from neurarch_schemas.architectures.language_heads import with_language_head
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.periods import at, constant
-from neurarch_schemas.config.setting import JSONScalar
+from neurarch_schemas.documents.json_value import JSONScalar
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.experts import fused_experts, router

@@ -8,7 +8,7 @@ from __future__ import annotations
 from neurarch_schemas.architectures.language_heads import with_language_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.config.setting import JSONScalar
+from neurarch_schemas.documents.json_value import JSONScalar
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.experts import fused_experts, router

@@ -13,7 +13,7 @@ from neurarch_schemas.config.layer_pattern import LayerPattern
 
 if TYPE_CHECKING:
     from neurarch_schemas.catalogue.load import ConfigType
-    from neurarch_schemas.config.setting import JSONScalar, JSONValue
+    from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 
 class Unusable(Exception):

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
-from neurarch_schemas.config.setting import JSONScalar, JSONValue, Setting
+from neurarch_schemas.config.setting import Setting
+from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from math import ceil
 from neurarch_schemas.catalogue.load import config_type
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.resolve import escape, foreign_type, resolve
-from neurarch_schemas.config.setting import JSONValue, Setting
+from neurarch_schemas.config.setting import Setting
+from neurarch_schemas.documents.json_value import JSONValue
 
 # Key in params.json -> key of the transformers config.
 COMMON = {

@@ -10,7 +10,8 @@ from neurarch_schemas.catalogue.load import ConfigType, config_type, index
 from neurarch_schemas.config.draft import Draft
 from neurarch_schemas.config.model_config import Conflict, ModelConfig
 from neurarch_schemas.config.resolve import escape, foreign_type, resolve
-from neurarch_schemas.config.setting import JSONValue, Setting
+from neurarch_schemas.config.setting import Setting
+from neurarch_schemas.documents.json_value import JSONValue
 
 # A derived per-layer list longer than this is kept as a pattern only; real models have a few hundred layers.
 LONGEST_LIST = 4096

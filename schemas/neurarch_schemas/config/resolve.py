@@ -10,7 +10,7 @@ from neurarch_schemas.config import rope
 from neurarch_schemas.config.derived import derivations
 from neurarch_schemas.config.draft import Draft, apply
 from neurarch_schemas.config.layer_pattern import LayerPattern
-from neurarch_schemas.config.setting import JSONScalar, JSONValue
+from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 # Nested deeper than this is not a model config; nothing is opened below.
 DEEPEST = 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.config.draft import Draft
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 
 # RoPE types that stretch a pretrained window and therefore record its length.
 STRETCHED = ("llama3", "yarn", "longrope")

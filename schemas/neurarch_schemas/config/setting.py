@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, Union
+from typing import Literal
 
-JSONScalar: TypeAlias = Union[None, bool, int, float, str]
-JSONValue: TypeAlias = Union[None, bool, int, float, str, list["JSONValue"], dict[str, "JSONValue"]]
+from neurarch_schemas.documents.json_value import JSONValue
 
 Origin = Literal["written", "defaulted", "derived"]
 

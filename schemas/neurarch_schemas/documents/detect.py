@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from neurarch_schemas.analysis import FileKind
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 
 
 def detect(file_name: str, data: JSONValue, folder_listing: Collection[str] | None = None) -> FileKind | None:

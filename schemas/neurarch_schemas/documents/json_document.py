@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from neurarch_schemas.config.setting import JSONValue
 from neurarch_schemas.documents.document import Span, SyntaxProblem, TextEdit
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.line_index import LineIndex
 from neurarch_schemas.documents.nodes import Node
 from neurarch_schemas.documents.parser import Frame, Parser

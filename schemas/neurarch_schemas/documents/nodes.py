@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from neurarch_schemas.config.setting import JSONValue
 from neurarch_schemas.documents.document import SyntaxRule
+from neurarch_schemas.documents.json_value import JSONValue
 
 NodeKind = Literal["object", "array"]
 

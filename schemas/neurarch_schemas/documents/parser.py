@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.config.setting import JSONValue
 from neurarch_schemas.documents.document import SyntaxRule
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node, NodeKind, RawProblem, array_data, object_data
 from neurarch_schemas.documents.scanner import (
     CONFLICT,

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from json.decoder import scanstring
 from typing import NamedTuple, cast
 
-from neurarch_schemas.config.setting import JSONValue
 from neurarch_schemas.documents.document import SyntaxRule
+from neurarch_schemas.documents.json_value import JSONValue
 
 Report = Callable[[SyntaxRule, str, int, int], None]
 

@@ -16,7 +16,7 @@ from neurarch_schemas.accounting.quantization.schemes import (
     PackedIntegers,
     Scheme,
 )
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 
 Fields = Mapping[str, JSONValue]
 NVFP4 = FourBitFloat("NVFP4", 16, "float8_e4m3fn", 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.config.draft import Draft, Rule, Unusable, as_integer
 from neurarch_schemas.config.layer_pattern import LayerPattern
-from neurarch_schemas.config.setting import JSONScalar, JSONValue
+from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 FULL = "full_attention"
 SLIDING = "sliding_attention"
