@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.layers import linear, rms_norm
 from neurarch_schemas.modules.state_space import causal_convolution, state_caches
 from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Stack, Tensor, named
 
@@ -58,6 +58,43 @@ def gated_delta_net(
         value_dim=value_dim,
         caches=state_caches(channels, kernel, value_heads * key_dim * value_dim),
         type="GatedDeltaNet",
+    )
+
+
+def kimi_delta_attention(
+    hidden: int,
+    heads: int,
+    dim: int,
+    kernel: int,
+    *,
+    forget_gate: Module,
+    output_gate: dict[str, Module | Stack | None],
+) -> Module:
+    """Gated delta rule with a decay for every channel (arXiv:2510.26692); keys and values have ``heads`` heads of ``dim``.
+
+    ``forget_gate`` makes the decays, ``output_gate`` are the projections that gate the normed output.
+    """
+    width = heads * dim
+    return linear_attention(
+        (),
+        {
+            "q_proj": linear(hidden, width, bias=False),
+            "k_proj": linear(hidden, width, bias=False),
+            "v_proj": linear(hidden, width, bias=False),
+            "conv1d": causal_convolution(3 * width, kernel, bias=False),
+            "forget_gate": forget_gate,
+            "b_proj": linear(hidden, heads, bias=False),
+            **output_gate,
+            "o_norm": rms_norm(dim),
+            "o_proj": linear(width, hidden, bias=False),
+        },
+        hidden=hidden,
+        key_heads=heads,
+        value_heads=heads,
+        key_dim=dim,
+        value_dim=dim,
+        caches=state_caches(3 * width, kernel, heads * dim * dim),
+        type="KimiDeltaAttention",
     )
 
 
