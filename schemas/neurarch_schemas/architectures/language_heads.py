@@ -37,11 +37,15 @@ def with_language_head(
     head_bias: bool = False,
     tied: bool | None = None,
     question_answering_prefix: str = "transformer",
+    output: str = "lm_head",
+    vocabulary: int | None = None,
+    classifier: str = "score",
 ) -> Module:
     """The class named by ``config.architecture``: the backbone alone, or with a head beside it.
 
     ``prefix`` is the backbone's attribute name, ``embedding`` the token table inside it that a tied head shares,
-    ``tied`` defaults to ``tie_word_embeddings``.
+    ``tied`` defaults to ``tie_word_embeddings``. ``output`` and ``classifier`` name the heads of the causal and of the
+    token classification class, ``vocabulary`` is the number of logits where that is not ``vocab_size``.
     """
     head = head_name(config.architecture)
     if head == "Model":
@@ -49,12 +53,14 @@ def with_language_head(
     if head in ("ForCausalLM", "LMHeadModel"):
         tied = config.flag("tie_word_embeddings") if tied is None else tied
         shared = f"{prefix}.{embedding}" if tied else None
-        top = lm_head(hidden, config.integer("vocab_size"), tied_to=shared, bias=head_bias)
-        children = {prefix: backbone, "lm_head": top}
+        top = lm_head(
+            hidden, config.integer("vocab_size") if vocabulary is None else vocabulary, tied_to=shared, bias=head_bias
+        )
+        children = {prefix: backbone, output: top}
     elif head == "ForSequenceClassification":
         children = {prefix: backbone, "score": linear(hidden, label_count(config), bias=False, part="head")}
     elif head == "ForTokenClassification":
-        children = {prefix: backbone, "score": linear(hidden, label_count(config), part="head")}
+        children = {prefix: backbone, classifier: linear(hidden, label_count(config), part="head")}
     elif head == "ForQuestionAnswering":
         children = {question_answering_prefix: backbone, "qa_outputs": linear(hidden, 2, part="head")}
     else:

@@ -29,6 +29,14 @@ def head_problems(hidden: int, heads: int, kv_heads: int, head_dim: int | None) 
     return tuple(problems)
 
 
+def width_problem(left: int, right: int) -> tuple[ShapeProblem, ...]:
+    """The heads' joint width must equal that of the matrix behind them, where a family fixes both."""
+    if left == right:
+        return ()
+    keys = ("num_attention_heads", "head_dim", "hidden_size")
+    return (ShapeProblem(f"the heads give {left} values, the output projection takes {right}", left, right, keys),)
+
+
 def attention(
     hidden: int,
     heads: int,
