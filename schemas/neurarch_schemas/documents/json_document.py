@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from neurarch_schemas.documents.document import Span, SyntaxProblem, TextEdit
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.line_index import LineIndex
-from neurarch_schemas.documents.nodes import Node
+from neurarch_schemas.documents.nodes import Member, Node, NodeKind
 from neurarch_schemas.documents.parser import Frame, Parser
 from neurarch_schemas.documents.pointer import join_pointer, split_pointer
 
@@ -22,14 +22,37 @@ LFS = re.compile(r"version https://git-lfs\.github\.com/spec/")
 
 
 class Place(NamedTuple):
-    """``pointer`` is the innermost pair or element at an offset and ``part`` what of it.
+    """Where a cursor stands: ``pointer`` names the innermost pair or element, ``part`` says what of it.
 
-    "key" and "value": on the pair's key (through the colon) or on a scalar value. "object" and "array": inside that container between its
-    members (``pointer`` names the container). "outside": not in the document's value.
+    "key": on the key, or before the value. "value": on a scalar value, or at a bracket of a container. "object" and
+    "array": between the members of that container, which ``pointer`` names. "outside": beside the document's value.
     """
 
     pointer: str
     part: Part
+
+
+class Container(NamedTuple):
+    """An object or a list of a document; the member ``members[i]`` begins at ``start + starts[i]``."""
+
+    start: int
+    end: int
+    node: Node
+
+    @property
+    def kind(self) -> NodeKind:
+        return self.node.kind
+
+    @property
+    def members(self) -> list[Member]:
+        return self.node.members or []
+
+    @property
+    def starts(self) -> list[int]:
+        return self.node.starts
+
+    def index_of(self, key: str) -> int | None:
+        return self.node.index_of(key)
 
 
 class JsonDocument:
@@ -68,8 +91,6 @@ class JsonDocument:
             found = parser.value(at)
             end = found.end
             if found.readable:
-                from neurarch_schemas.documents.nodes import Member
-
                 frame.members.append(Member(None, 0, 0, found.end - at, found.value, found.node))
                 frame.starts.append(at)
             rest = parser.skip(found.end)
@@ -143,7 +164,7 @@ class JsonDocument:
         return begin, begin + (node.members or [])[at].length
 
     def nearest_span(self, pointer: str) -> Span:
-        """The pointer's key (in a list its value); where it is absent the nearest written ancestor's, at last the opening brace."""
+        """The key (in a list the value) of ``pointer`` or of its nearest written ancestor, at last the opening brace."""
         keys = split_pointer(pointer)
         for count in range(len(keys), 0, -1):
             written = join_pointer("", *keys[:count])
@@ -165,6 +186,32 @@ class JsonDocument:
         if child.kind == "array":
             return tuple(map(str, range(len(members))))
         return tuple(dict.fromkeys(member.key for member in members if member.key is not None))
+
+    def container(self, pointer: str) -> Container | None:
+        """The object or list at ``pointer`` with its members' places; None where there is none."""
+        found = self._find(pointer)
+        if found is None:
+            return None
+        node, start, at = found
+        member = (node.members or [])[at]
+        if member.child is None:
+            return None
+        begin = start + node.starts[at] + member.value_start
+        return Container(begin, begin + member.value_length, member.child)
+
+    def container_at(self, offset: int) -> Container | None:
+        """The innermost object or list around ``offset``."""
+        node, start, found = self._root, 0, None
+        while True:
+            at = bisect_right(node.starts, offset - start) - 1
+            if at < 0:
+                return found
+            member = (node.members or [])[at]
+            begin = start + node.starts[at] + member.value_start
+            if member.child is None or not begin < offset < begin + member.value_length:
+                return found
+            node, start = member.child, begin
+            found = Container(begin, begin + member.value_length, node)
 
     def spelled(self, pointer: str) -> str | None:
         """The raw text of a value, as it was written."""

@@ -6,16 +6,25 @@ is too damaged to be edited safely, the result is empty.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from neurarch_schemas.documents.document import Span, TextEdit
+from neurarch_schemas.documents.document import TextEdit
 from neurarch_schemas.documents.json_document import Container, JsonDocument
-from neurarch_schemas.documents.json_style import Style, element_style, is_on_own_line, line_indent, render
+from neurarch_schemas.documents.json_style import (
+    Raw,
+    Renderable,
+    document_style,
+    is_on_own_line,
+    json_string,
+    line_indent,
+    line_start,
+    member_style,
+    render,
+)
 from neurarch_schemas.documents.json_value import JSONValue
-from neurarch_schemas.documents.pointer import join_pointer, split_pointer
+from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, split_pointer
 
 Edits = tuple[TextEdit, ...]
 
@@ -38,26 +47,36 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
 
 def rename_key(document: JsonDocument, pointer: str, new_key: str) -> Edits:
     span = document.key_span(pointer)
-    return () if span is None else (TextEdit(span, json.dumps(new_key, ensure_ascii=False)),)
+    return () if span is None else (TextEdit(span, json_string(new_key)),)
 
 
 def replace_value(document: JsonDocument, pointer: str, value: JSONValue) -> Edits:
     """Writes another value at a pointer that has one."""
+    return _replace(document, pointer, value)
+
+
+def _replace(document: JsonDocument, pointer: str, value: Renderable) -> Edits:
     span = document.value_span(pointer)
     if span is None:
         return ()
     site = _site(document, pointer)
-    style = Style.of_document(document) if site is None else element_style(document, site.container, site.index)
-    if site is not None and "\n" not in (old := document.text[span[0] : span[1]]) and "\r" not in old:
-        # A list or an object in one line stays in one line.
-        style = style._replace(inline=style.inline or old[0] in "[{")
+    style = document_style(document) if site is None else member_style(document, site.container, site.index)
+    old = document.text[span[0] : span[1]]
+    if old[0] in "[{" and len(old) > 2 and "\n" not in old and "\r" not in old:
+        style = style._replace(inline=True)
     return (TextEdit(span, render(value, style)),)
 
 
 def set_value(document: JsonDocument, pointer: str, value: JSONValue, after: str | None = None) -> Edits:
     """Replaces the value, or inserts the pair; objects on the way which are absent (or null) are made."""
+    return _set(document, pointer, value, after)
+
+
+def _set(document: JsonDocument, pointer: str, value: Renderable, after: str | None = None) -> Edits:
     if document.value_span(pointer) is not None:
-        return replace_value(document, pointer, value)
+        return _replace(document, pointer, value)
+    if document.key_span(pointer) is not None:
+        return ()
     keys = split_pointer(pointer)
     for count in range(len(keys) - 1, -1, -1):
         parent = join_pointer("", *keys[:count])
@@ -66,9 +85,13 @@ def set_value(document: JsonDocument, pointer: str, value: JSONValue, after: str
         for key in reversed(keys[count + 1 :]):
             value = {key: value}
         container = document.container(parent)
-        if container is not None and container.kind == "object":
-            return insert_pair(document, parent, keys[count], value, after=after if count == len(keys) - 1 else None)
-        return replace_value(document, parent, {keys[count]: value}) if document.spelled(parent) == "null" else ()
+        if container is None:
+            return _replace(document, parent, {keys[count]: value}) if document.spelled(parent) == "null" else ()
+        if container.kind != "object" or container.index_of(keys[count]) is not None:
+            return ()
+        anchor = container.index_of(after) if after is not None and count == len(keys) - 1 else None
+        index = len(container.members) if anchor is None else anchor + 1
+        return _insert(document, container, index, json_string(keys[count]), value)
     return ()
 
 
@@ -89,7 +112,7 @@ def insert_pair(
         index = found + 1
     elif before is not None and (found := container.index_of(before)) is not None:
         index = found
-    return _insert(document, container, index, json.dumps(key, ensure_ascii=False), value)
+    return _insert(document, container, index, json_string(key), value)
 
 
 def insert_element(document: JsonDocument, pointer: str, index: int, value: JSONValue) -> Edits:
@@ -118,23 +141,18 @@ def remove_pair_at(document: JsonDocument, offset: int) -> Edits:
 
 
 def move_pair(document: JsonDocument, pointer: str, target: str, new_key: str | None = None) -> Edits:
-    """Moves a pair into the object at ``target`` (made where absent or null) at its end; its value keeps its spelling."""
+    """Moves a pair to the end of the object at ``target`` (made where absent or null); its value keeps its spelling."""
     site = _site(document, pointer)
     source = document.value_span(pointer)
     if site is None or source is None or site.container.kind != "object" or f"{target}/".startswith(f"{pointer}/"):
         return ()
     key = new_key if new_key is not None else split_pointer(pointer)[-1]
-    raw = Raw(document.text[source[0] : source[1]], line_indent(document.text, source[0]))
     container = document.container(target)
-    if container is not None and container.kind == "object":
-        if container.start == site.container.start:
-            return rename_key(document, pointer, key)
-        inserted = _insert(document, container, len(container.members), json.dumps(key, ensure_ascii=False), raw)
-    elif document.value_span(target) is not None:
-        inserted = replace_value(document, target, {key: raw}) if document.spelled(target) == "null" else ()
-    else:
-        inserted = _make_parent(document, target, {key: raw}, site)
-    if not inserted:
+    if container is not None and container.start == site.container.start:
+        return rename_key(document, pointer, key)
+    raw = Raw(document.text[source[0] : source[1]], line_indent(document.text, source[0]))
+    inserted = _set(document, join_pointer(target, key), raw)
+    if not inserted or document.value_span(join_pointer(target, key)) is not None:
         return ()
     return merged((*inserted, *_remove(document.text, site.container, site.index)))
 
@@ -148,3 +166,99 @@ def merged(edits: Sequence[TextEdit]) -> Edits:
             edit = TextEdit((last.span[0], max(edit.span[1], last.span[1])), last.text + edit.text)
         result.append(edit)
     return tuple(result)
+
+
+class _Site(NamedTuple):
+    container: Container
+    index: int
+
+
+def _site(document: JsonDocument, pointer: str) -> _Site | None:
+    """The container that holds a member, and the member's index; None for the document itself."""
+    if not pointer:
+        return None
+    container = document.container(parent_pointer(pointer))
+    index = None if container is None else container.index_of(split_pointer(pointer)[-1])
+    return None if container is None or index is None else _Site(container, index)
+
+
+def _insert(document: JsonDocument, container: Container, index: int, key: str | None, value: Renderable) -> Edits:
+    text = document.text
+    if text[container.end - 1 : container.end] not in ("}", "]"):
+        return ()
+    if not container.members:
+        return _insert_first(document, container, key, value)
+    style = member_style(document, container, index - 1 if index else 0)
+    member = render(value, style) if key is None else key + style.colon + render(value, style)
+    line = style.newline + style.indent
+    if index == 0:
+        at = container.start + container.starts[0]
+        return (TextEdit((at, at), f"{member}{style.comma if style.inline else ',' + line}"),)
+    anchor = container.members[index - 1]
+    at = container.start + container.starts[index - 1] + anchor.length
+    if anchor.value_length < 0:
+        return ()
+    if style.inline:
+        return (TextEdit((at, at), style.comma + member),)
+    gap = _GAP.match(text, at)
+    if gap is None or not gap[2]:
+        return (TextEdit((at, at), f",{line}{member}"),)
+    # A comment on the anchor's line stays there.
+    if gap[1]:
+        return (TextEdit((gap.end(2), gap.end(2)), f"{line}{member}{',' if gap[1] else ''}"),)
+    return (TextEdit((at, at), ","), TextEdit((gap.end(2), gap.end(2)), line + member))
+
+
+def _insert_first(document: JsonDocument, container: Container, key: str | None, value: Renderable) -> Edits:
+    text = document.text
+    style = document_style(document)
+    begin, end = container.start + 1, container.end - 1
+    inner = text[begin:end]
+    base = line_indent(text, container.start)
+    style = style._replace(indent=base + style.unit)
+    if style.inline and not ("\n" in inner or "\r" in inner):
+        member = render(value, style) if key is None else key + style.colon + render(value, style)
+        return (TextEdit((begin, begin if inner.strip() else end), member),)
+    style = style._replace(inline=False)
+    member = render(value, style) if key is None else key + style.colon + render(value, style)
+    line = style.newline + style.indent
+    if inner.strip():
+        return (TextEdit((begin, begin), line + member),)
+    return (TextEdit((begin, end), line + member + style.newline + base),)
+
+
+def _remove(text: str, container: Container, index: int) -> Edits:
+    members, starts = container.members, container.starts
+    start = container.start + starts[index]
+    end = start + members[index].length
+    if members[index].key is not None and members[index].value_length < 0:
+        # The colon of a pair without a value goes with it.
+        colon = re.compile(r"[ \t]*:").match(text, end)
+        end = end if colon is None else colon.end()
+    last = index == len(members) - 1
+    own_line = is_on_own_line(text, start)
+    gap = _GAP.match(text, end)
+    before = container.start + (starts[index - 1] + members[index - 1].length if index else 1)
+    if last and index == 0:
+        inner = text[before : container.end - 1]
+        alone = inner[: start - before] + inner[end - before :]
+        if not alone.strip(" \t\n\r,") and text[container.end - 1] in "}]":
+            return (TextEdit((before, container.end - 1), ""),)
+    if not last:
+        following = container.start + starts[index + 1]
+        if own_line and gap is not None and gap[1]:
+            return (TextEdit((line_start(text, start), _next_line(text, gap.end())), ""),)
+        return (TextEdit((start, following), ""),)
+    if index and not text[before:start].strip(" \t\n\r,"):
+        return (TextEdit((before, end), ""),)
+    edits = [TextEdit((start, end), "")]
+    if own_line and gap is not None:
+        edits = [TextEdit((line_start(text, start), _next_line(text, gap.end())), "")]
+    comma = text.find(",", before, start) if index else -1
+    if comma >= 0 and not text[before:comma].strip():
+        edits.insert(0, TextEdit((comma, comma + 1), ""))
+    return tuple(edits)
+
+
+def _next_line(text: str, at: int) -> int:
+    return at + 2 if text.startswith("\r\n", at) else min(at + 1, len(text))

@@ -1,7 +1,7 @@
 """Offsets, lines and columns of a text, and columns as LSP clients count them.
 
-Lines end at ``\\n``, ``\\r\\n`` and ``\\r`` only, as LSP has it: a form feed or U+2028 is an ordinary character. Lines and
-columns are 0-based; offsets and columns are code points unless an encoding is named.
+Lines end at ``\\n``, ``\\r\\n`` and ``\\r`` only, as LSP has it: a form feed or U+2028 is an ordinary character.
+Lines and columns are 0-based; offsets and columns are code points unless an encoding is named.
 """
 
 from __future__ import annotations

@@ -117,5 +117,5 @@ def object_data(members: list[Member]) -> dict[str, JSONValue]:
 
 
 def array_data(members: list[Member]) -> list[JSONValue]:
-    """The plain value of a list; an element that cannot be read counts as null, so that the others keep their places."""
+    """The plain value of a list; an element that cannot be read counts as null, so that others keep their places."""
     return [member.value for member in members]

@@ -43,7 +43,13 @@ class Value:
     __slots__ = ("end", "node", "readable", "sound", "start", "value")
 
     def __init__(
-        self, start: int, end: int, value: JSONValue, node: Node | None = None, readable: bool = True, sound: bool = True
+        self,
+        start: int,
+        end: int,
+        value: JSONValue,
+        node: Node | None = None,
+        readable: bool = True,
+        sound: bool = True,
     ) -> None:
         self.start = start
         self.end = end
@@ -84,7 +90,9 @@ class Parser:
                 at = marker.end()
             elif character and character in "\u00a0\ufeff\u200b\u2028\u2029\x0b\x0c\u3000\u2003":
                 name = f"U+{ord(character):04X}"
-                self.report("json-syntax", f"an invisible character ({name}) which JSON does not allow here", at, at + 1)
+                self.report(
+                    "json-syntax", f"an invisible character ({name}) which JSON does not allow here", at, at + 1
+                )
                 at += 1
             else:
                 return at

@@ -187,7 +187,12 @@ def read_number(text: str, start: int, report: Report) -> Scalar:
             return Scalar(end, int(spelled))
         value = float(spelled)
         if math.isinf(value):
-            report("json-nonfinite", f"{_short(spelled)} is beyond the range of a float and is read as infinity", start, end)
+            report(
+                "json-nonfinite",
+                f"{_short(spelled)} is beyond the range of a float and is read as infinity",
+                start,
+                end,
+            )
         return Scalar(end, value)
     value, message = _meant_number(spelled)
     report("json-syntax", message, start, end)
@@ -201,7 +206,9 @@ def _meant_number(spelled: str) -> tuple[float | None, str]:
     if re.fullmatch(r"-?0[0-9]+", spelled):
         return int(spelled), f"{shown} begins with a zero, which JSON does not allow: write {int(spelled)}"
     if re.fullmatch(r"\+[0-9].*", spelled) and STRICT_NUMBER.fullmatch(spelled[1:]):
-        return cast(float, json.loads(spelled[1:])), f"{shown} begins with a plus, which JSON does not allow: write {spelled[1:]}"
+        return cast(
+            float, json.loads(spelled[1:])
+        ), f"{shown} begins with a plus, which JSON does not allow: write {spelled[1:]}"
     if re.fullmatch(r"-?\.[0-9]+(?:[eE][-+]?[0-9]+)?", spelled):
         return float(spelled), f"{shown} needs a digit before the point: write {spelled.replace('.', '0.', 1)}"
     if re.fullmatch(r"-?[0-9]+\.", spelled):

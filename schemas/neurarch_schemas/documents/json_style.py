@@ -1,0 +1,153 @@
+"""How a JSON file is laid out, and values written in that layout."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from neurarch_schemas.documents.json_document import Container, JsonDocument
+
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_BLANK = re.compile(r"[ \t]*")
+
+
+class Raw(NamedTuple):
+    """A value already spelled, as it stood on a line with this indentation."""
+
+    text: str
+    indent: str
+
+
+Renderable: TypeAlias = bool | int | float | str | Raw | Sequence["Renderable"] | Mapping[str, "Renderable"] | None
+
+
+class Style(NamedTuple):
+    """``indent`` is that of the line a value begins on, ``unit`` one step more; ``inline`` keeps all in one line.
+
+    ``colon`` and ``comma`` are what stands between key and value, and between two members of one line.
+    """
+
+    newline: str = "\n"
+    indent: str = ""
+    unit: str = "  "
+    inline: bool = False
+    colon: str = ": "
+    comma: str = ", "
+
+    def deeper(self) -> Style:
+        return self._replace(indent=self.indent + self.unit)
+
+
+def document_style(document: JsonDocument) -> Style:
+    """The layout of the outermost object or list; the usual one (two spaces, one pair a line) where there is none."""
+    root = document.container("")
+    newline = first_line_break(document.text)
+    if root is None:
+        return Style(newline)
+    indent = line_indent(document.text, root.start)
+    if not root.members:
+        return Style(newline, indent)
+    return _style_of(document.text, root, 0, newline, indent)
+
+
+def member_style(document: JsonDocument, container: Container, index: int) -> Style:
+    """The layout around a member of ``container``: of a neighbour, if ``index`` is one too far."""
+    text = document.text
+    index = min(index, len(container.members) - 1)
+    style = document_style(document)
+    own = _style_of(text, container, index, style.newline, line_indent(text, container.start))
+    if own.inline:
+        own = own._replace(unit=style.unit)
+    return own._replace(indent=line_indent(text, container.start + container.starts[index]))
+
+
+def _style_of(text: str, container: Container, index: int, newline: str, indent: str) -> Style:
+    start = container.start + container.starts[index]
+    own_line = is_on_own_line(text, start)
+    unit = "  "
+    if own_line:
+        column = line_indent(text, start)
+        if column.startswith(indent) and len(column) > len(indent):
+            unit = column[len(indent) :]
+        elif "\t" in column:
+            unit = "\t"
+    colon = ": "
+    for member, member_start in zip(container.members[index : index + 4], container.starts[index:], strict=False):
+        if member.key is not None and member.value_length >= 0:
+            begin = container.start + member_start
+            colon = text[begin + member.key_length : begin + member.value_start]
+            break
+    if colon.strip() != ":" or "\n" in colon or "\r" in colon:
+        colon = ": "
+    comma = ", " if colon.endswith(" ") else ","
+    for at in range(max(index - 1, 0), min(index + 2, len(container.members) - 1)):
+        gap = text[
+            container.start + container.starts[at] + container.members[at].length : container.start
+            + container.starts[at + 1]
+        ]
+        if gap.strip(" \t") == "," and not own_line:
+            comma = gap
+            break
+    return Style(newline, indent, unit, not own_line, colon, comma)
+
+
+def render(value: Renderable, style: Style) -> str:
+    """JSON text of ``value``; it begins on a line with the indentation ``style.indent``."""
+    if isinstance(value, Raw):
+        return _moved(value, style)
+    if isinstance(value, Mapping):
+        inner = style.deeper()
+        parts = [f"{json_string(str(key))}{style.colon}{render(item, inner)}" for key, item in value.items()]
+        return _bracketed("{", parts, "}", style)
+    if isinstance(value, str):
+        return json_string(value)
+    if isinstance(value, Sequence):
+        inner = style.deeper()
+        return _bracketed("[", [render(item, inner) for item in value], "]", style)
+    return json.dumps(value)
+
+
+def json_string(value: str) -> str:
+    """The string in quotes; lone surrogates, which no encoding can hold, as escapes."""
+    spelled = json.dumps(value, ensure_ascii=False)
+    return spelled if spelled.isascii() or not re.search("[\ud800-\udfff]", spelled) else json.dumps(value)
+
+
+def _bracketed(opener: str, parts: list[str], closer: str, style: Style) -> str:
+    if not parts:
+        return opener + closer
+    if style.inline:
+        return opener + style.comma.join(parts) + closer
+    line = style.newline + style.indent + style.unit
+    return f"{opener}{line}{(',' + line).join(parts)}{style.newline}{style.indent}{closer}"
+
+
+def _moved(raw: Raw, style: Style) -> str:
+    """The text with the indentation of its further lines changed as its first line's."""
+    lines = _LINE_BREAK.split(raw.text)
+    moved = [line.removeprefix(raw.indent) if line.startswith(raw.indent) else line for line in lines[1:]]
+    return style.newline.join([lines[0], *(style.indent + line for line in moved)])
+
+
+def first_line_break(text: str) -> str:
+    found = _LINE_BREAK.search(text)
+    return "\n" if found is None else found.group()
+
+
+def line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def line_indent(text: str, offset: int) -> str:
+    """The white space at the beginning of the line of ``offset``."""
+    start = line_start(text, offset)
+    blank = _BLANK.match(text, start, offset)
+    return "" if blank is None else blank.group()
+
+
+def is_on_own_line(text: str, offset: int) -> bool:
+    """Nothing but white space stands before ``offset`` on its line, which is not the first one."""
+    start = line_start(text, offset)
+    return start > 0 and not text[start:offset].strip(" \t")
