@@ -1,4 +1,4 @@
-"""Timing of whole commands and of functions, with the median and the worst, and ratios against a peer in the same run."""
+"""Timing of whole commands and of functions: the median, the worst, and ratios against a peer in the same run."""
 
 from __future__ import annotations
 
