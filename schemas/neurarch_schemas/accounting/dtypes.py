@@ -1,28 +1,27 @@
-"""Bytes of the number formats that configs name, by their torch names."""
+"""Sizes of the number formats that configs name, by their torch names."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from types import MappingProxyType
 
-BYTES = MappingProxyType(
+BITS = MappingProxyType(
     {
-        "float64": Fraction(8),
-        "float32": Fraction(4),
-        "float16": Fraction(2),
-        "bfloat16": Fraction(2),
-        "float8_e4m3fn": Fraction(1),
-        "float8_e4m3fnuz": Fraction(1),
-        "float8_e5m2": Fraction(1),
-        "float8_e5m2fnuz": Fraction(1),
-        "float8_e8m0fnu": Fraction(1),
-        "float4_e2m1fn_x2": Fraction(1, 2),
-        "int64": Fraction(8),
-        "int32": Fraction(4),
-        "int16": Fraction(2),
-        "int8": Fraction(1),
-        "uint8": Fraction(1),
-        "bool": Fraction(1),
+        "float64": 64,
+        "float32": 32,
+        "float16": 16,
+        "bfloat16": 16,
+        "float8_e4m3fn": 8,
+        "float8_e4m3fnuz": 8,
+        "float8_e5m2": 8,
+        "float8_e5m2fnuz": 8,
+        "float8_e8m0fnu": 8,
+        "float4_e2m1fn_x2": 4,
+        "int64": 64,
+        "int32": 32,
+        "int16": 16,
+        "int8": 8,
+        "uint8": 8,
+        "bool": 8,
     }
 )
 
@@ -48,10 +47,9 @@ def torch_dtype(name: object) -> str | None:
         return None
     name = name.removeprefix("torch.")
     name = _SHORT.get(name, name)
-    return name if name in BYTES else None
+    return name if name in BITS else None
 
 
 def size_in_bytes(scalars: int, dtype: str) -> int:
     """Bytes of ``scalars`` in a torch dtype, rounded up to whole bytes."""
-    size = BYTES[dtype]
-    return -(-scalars * size.numerator // size.denominator)
+    return -(-scalars * BITS[dtype] // 8)
