@@ -1,0 +1,32 @@
+"""The command ``neurarch-lsp``: a language server by default, a linter with --check, a calculator with --report."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns the exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error."""
+    from neurarch_lsp.cli.arguments import parse
+
+    parsed = parse(sys.argv[1:] if arguments is None else arguments)
+    mode: str = parsed.mode
+    if mode == "check":
+        from neurarch_lsp.cli import check
+
+        return check.run(parsed)
+    if mode == "report":
+        from neurarch_lsp.cli import report
+
+        return report.run(parsed)
+    if mode in ("rules", "explain"):
+        from neurarch_lsp.cli import explain
+
+        return explain.run(parsed)
+    from neurarch_lsp.lsp import start
+
+    return start.run(parsed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""One analysis of one document version, on a worker thread."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.lsp import editor_settings, uris
+from neurarch_lsp.lsp.open_documents import OpenDocument
+from neurarch_lsp.lsp.scheduler import Superseded, Ticket
+from neurarch_lsp.lsp.session_settings import DocumentSettings
+from neurarch_lsp.settings.find import SettingsError
+from neurarch_rules.engine.options import Options
+from neurarch_schemas.documents.json_document import JsonDocument
+
+if TYPE_CHECKING:
+    from neurarch_rules.engine.finding import Finding
+    from neurarch_schemas.analysis import Analysis
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """``parsed`` holds the newest parse of each open JSON document, by key, so that an edit need not read all again."""
+
+    document: OpenDocument
+    settings: DocumentSettings
+    client_name: str
+    parsed: MutableMapping[str, JsonDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """``analysis`` is None for a file that is none of ours; ``why`` says so in words either way.
+
+    ``findings`` are all of them; those in ``hidden`` rules are not reported because the editor says the same, but
+    their fixes are offered.
+    """
+
+    document: OpenDocument
+    analysis: Analysis | None
+    options: Options
+    why: str
+    findings: tuple[Finding, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    settings_problem: SettingsError | None = None
+    failure: str | None = None
+    """A defect of ours that left nothing to show: its kind, for one diagnostic on the first line."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def reported(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.rule not in self.hidden)
+
+
+def run(job: Job, ticket: Ticket) -> Analysed:
+    """Parse, analyse, lint. Raises Superseded between two steps when a newer version has arrived.
+
+    A defect of ours is logged and told by ``failure``; it never takes the server down.
+    """
+    try:
+        return _run(job, ticket)
+    except Superseded:
+        raise
+    except Exception as error:
+        logger.exception("the analysis of %s failed", job.document.uri)
+        job.parsed.pop(job.document.key, None)
+        return Analysed(job.document, None, Options(), "the analysis failed", failure=type(error).__name__)
+
+
+def _run(job: Job, ticket: Ticket) -> Analysed:
+    from neurarch_lsp.analyse import analyse
+    from neurarch_rules.engine import run as engine
+
+    document = job.document
+    marks = {"start": time.perf_counter()}
+    options, problem, excluded = _options(job)
+    if document.language in ("toml", "python"):
+        return Analysed(document, None, options, f"a {document.language} file", settings_problem=problem)
+    json_document = _parse(job)
+    marks["parsed"] = time.perf_counter()
+    ticket.poll()
+    analysis = analyse(json_document, document.path or _assumed_name(document), None)
+    marks["analysed"] = time.perf_counter()
+    if analysis is None:
+        return Analysed(document, None, options, "the content is not that of a model file", settings_problem=problem)
+    if excluded:
+        return Analysed(document, analysis, options, "excluded by the settings", settings_problem=problem)
+
+    def clock() -> float:
+        ticket.poll()
+        return time.perf_counter()
+
+    result = engine.run(analysis, options, clock=clock)
+    for crash in result.crashes:
+        logger.error("the rule %s failed on %s", crash.rule, document.uri, exc_info=crash.error)
+    marks["linted"] = time.perf_counter()
+    return Analysed(
+        document,
+        analysis,
+        options,
+        f"a {analysis.kind.replace('_', ' ')} file",
+        result.findings,
+        editor_settings.hidden_rules(job.settings.editor, job.client_name, document.language),
+        problem,
+        seconds=_durations(marks),
+    )
+
+
+def _options(job: Job) -> tuple[Options, SettingsError | None, bool]:
+    """The options of the document; a broken settings file is reported and counts as absent."""
+    path = job.document.path
+    try:
+        resolver = job.settings.resolver
+        return resolver.options_for(path), None, path is not None and resolver.excluded(path)
+    except SettingsError as error:
+        logger.warning("%s", error)
+        return Options(), error, False
+
+
+def _parse(job: Job) -> JsonDocument:
+    document = job.document
+    known = job.parsed.get(document.key)
+    steps = document.history.since(known.version) if known is not None else None
+    if known is not None and steps is not None and known.uri == document.uri:
+        parsed = known
+        for step in steps:
+            parsed = parsed.edited((step.edit,), step.version)
+    else:
+        parsed = JsonDocument.parse(document.text, _json_name(document), document.version)
+    job.parsed[document.key] = parsed
+    return parsed
+
+
+def _json_name(document: OpenDocument) -> str:
+    """The URI, which also tells the parser by its ending whether comments are allowed."""
+    return document.uri if document.language != "jsonc" or document.uri.endswith(".jsonc") else document.uri + ".jsonc"
+
+
+def _assumed_name(document: OpenDocument) -> str:
+    """A buffer without a file counts as a config: what it is decides its content."""
+    name = uris.file_name(document.uri)
+    return name if name.endswith(".json") else "config.json"
+
+
+def _durations(marks: Mapping[str, float]) -> dict[str, float]:
+    names = list(marks)
+    return {name: marks[name] - marks[before] for before, name in pairwise(names)}
+
+
+__all__ = ["Analysed", "Job", "Superseded", "run"]

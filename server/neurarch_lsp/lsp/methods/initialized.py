@@ -1,0 +1,11 @@
+"""``initialized``: what ``initialize`` must not wait for."""
+
+from __future__ import annotations
+
+from neurarch_lsp.lsp import warm_up, workspace_watch
+from neurarch_lsp.lsp.server import NeurarchServer
+
+
+def handle(server: NeurarchServer, _params: object) -> None:
+    warm_up.start()
+    workspace_watch.register(server)

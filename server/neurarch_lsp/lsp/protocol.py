@@ -1,0 +1,76 @@
+"""pygls's protocol with our own text synchronisation, position encoding and error answers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from neurarch_lsp.lsp import client_features, registration
+
+if TYPE_CHECKING:
+    from neurarch_lsp.lsp.server import NeurarchServer
+
+logger = logging.getLogger(__name__)
+
+OWN_SYNCHRONISATION = (
+    types.TEXT_DOCUMENT_DID_OPEN,
+    types.TEXT_DOCUMENT_DID_CHANGE,
+    types.TEXT_DOCUMENT_DID_CLOSE,
+    types.NOTEBOOK_DOCUMENT_DID_OPEN,
+    types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+    types.NOTEBOOK_DOCUMENT_DID_CLOSE,
+)
+"""pygls splits lines at form feeds, U+2028 and others, which LSP does not: its text would differ from the editor's."""
+
+
+class NeurarchProtocol(LanguageServerProtocol):
+    _server: NeurarchServer
+
+    def _register_builtin_features(self) -> None:
+        super()._register_builtin_features()  # type: ignore[no-untyped-call]  # pygls leaves it unannotated
+        for method in OWN_SYNCHRONISATION:
+            self.fm.builtin_features.pop(method, None)
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        server = self._server
+        server.begin(client_features.resolve(params), params)
+        # pygls takes the client's first encoding: leave it only the one chosen.
+        if params.capabilities.general is None:
+            params.capabilities.general = types.GeneralClientCapabilities()
+        params.capabilities.general.position_encodings = [server.client.position_encoding]
+        registration.register(server)
+        result = yield from super().lsp_initialize(params)
+        return result
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *_: object) -> None:  # type: ignore[override]  # pygls declares a generator, any handler will do
+        self._server.end(0 if self._shutdown else 1)
+
+    def receive(self, message: dict[str, Any]) -> None:
+        """Handle one decoded message; a request that cannot be understood gets an error, not silence."""
+        try:
+            structured = self.structure_message(message)
+        except JsonRpcException as error:
+            if "method" in message and "id" in message:
+                self._send_response(message["id"], error=error.to_response_error())
+            return
+        if isinstance(structured, dict):
+            logger.error("not a JSON-RPC message: %.120r", message)
+            return
+        try:
+            self.handle_message(structured)
+        except Exception as error:
+            logger.exception("cannot handle %s", message.get("method", "a response"))
+            self._server._report_server_error(error, JsonRpcInternalError)
+
+    def _handle_cancel_notification(self, msg_id: int | str) -> None:
+        # Cancelling a request that has just been answered is normal, and no reason for a warning.
+        future = self._request_futures.pop(msg_id, None)
+        if future is not None:
+            future.cancel()

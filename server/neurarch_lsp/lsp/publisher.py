@@ -1,0 +1,60 @@
+"""Brings diagnostics to the client: pushed with their version, or a hint to pull again; never both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from neurarch_lsp.lsp.diagnostics import to_diagnostics
+from neurarch_lsp.lsp.positions import positions_of
+
+if TYPE_CHECKING:
+    from neurarch_lsp.lsp.job import Analysed
+    from neurarch_lsp.lsp.open_documents import OpenDocument
+    from neurarch_lsp.lsp.server import NeurarchServer
+
+
+def document_changed(server: NeurarchServer, document: OpenDocument) -> None:
+    """Analyse a document that was opened or edited, and publish the result where the client does not pull it."""
+    server.scheduler.submit(document.key, server.job(document))
+    if not server.client.pull_diagnostics and document.key not in server.publishing:
+        server.publishing.add(document.key)
+        server.spawn(_publish(server, document.key), f"publish {document.uri}")
+
+
+def document_closed(server: NeurarchServer, document: OpenDocument) -> None:
+    server.scheduler.forget(document.key)
+    if not server.client.pull_diagnostics:
+        _send(server, document.uri, None, [])
+
+
+def surroundings_changed(server: NeurarchServer) -> None:
+    """Settings or files beside the documents have changed: everything open is analysed again."""
+    for document in server.documents:
+        document_changed(server, document)
+    client = server.client
+    if client.pull_diagnostics and client.refresh_diagnostics:
+        server.workspace_diagnostic_refresh(None)
+    if client.refresh_inlay_hints:
+        server.workspace_inlay_hint_refresh(None)
+    if client.refresh_code_lenses:
+        server.workspace_code_lens_refresh(None)
+
+
+async def _publish(server: NeurarchServer, key: str) -> None:
+    """Wait for the newest version, however many come meanwhile, and publish that one."""
+    try:
+        analysed = await server.scheduler.newest(key)
+    finally:
+        server.publishing.discard(key)
+    if analysed is not None:
+        _send(server, analysed.document.uri, analysed.document.version, diagnostics_of(server, analysed))
+
+
+def diagnostics_of(server: NeurarchServer, analysed: Analysed) -> list[types.Diagnostic]:
+    return to_diagnostics(analysed, positions_of(analysed.document, server.documents.encoding), server.client)
+
+
+def _send(server: NeurarchServer, uri: str, version: int | None, items: list[types.Diagnostic]) -> None:
+    server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, items, version))

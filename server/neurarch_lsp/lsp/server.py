@@ -1,0 +1,102 @@
+"""The server object: the state of one session, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, cast
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from neurarch_lsp.lsp import parent_process
+from neurarch_lsp.lsp.client_features import ClientFeatures
+from neurarch_lsp.lsp.open_documents import OpenDocuments
+from neurarch_lsp.lsp.protocol import NeurarchProtocol
+from neurarch_lsp.lsp.scheduler import Scheduler, Ticket
+from neurarch_lsp.lsp.session_settings import SessionSettings
+from neurarch_schemas import __version__
+
+if TYPE_CHECKING:
+    from pygls.server import ServerErrors
+
+    from neurarch_lsp.lsp.job import Analysed, Job
+    from neurarch_lsp.lsp.open_documents import OpenDocument
+    from neurarch_schemas.documents.json_document import JsonDocument
+    from neurarch_schemas.documents.line_index import PositionEncoding
+
+logger = logging.getLogger(__name__)
+
+WORKERS = 4
+"""Threads for analyses: one long Python file must not keep the hover on another document waiting."""
+
+
+class NeurarchServer(LanguageServer):
+    """State: open documents, the workspace's settings, and results of analyses by document version."""
+
+    protocol: NeurarchProtocol
+
+    def __init__(self) -> None:
+        super().__init__("neurarch-lsp", __version__, protocol_cls=NeurarchProtocol)
+        self.client = ClientFeatures()
+        self.documents = OpenDocuments("utf-16")
+        self.scheduler: Scheduler[Job, Analysed] = Scheduler(
+            ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-analysis"), _work
+        )
+        self.initialize_params: types.InitializeParams | None = None
+        self.settings = SessionSettings()
+        self.parsed: dict[str, JsonDocument] = {}
+        self.publishing: set[str] = set()
+        self._told: set[str] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._end: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def begin(self, client: ClientFeatures, params: types.InitializeParams) -> None:
+        """Called first thing in ``initialize``."""
+        self.client = client
+        self.initialize_params = params
+        self.documents = OpenDocuments(cast("PositionEncoding", client.position_encoding))
+        if params.process_id is not None:
+            parent_process.watch(params.process_id, asyncio.get_running_loop(), lambda: self.end(1))
+
+    def job(self, document: OpenDocument) -> Job:
+        from neurarch_lsp.lsp.job import Job
+
+        return Job(document, self.settings.of(document.uri), self.client.name, self.parsed)
+
+    def end(self, code: int) -> None:
+        """End the session; the first code given counts."""
+        if not self._end.done():
+            self._end.set_result(code)
+
+    async def ended(self) -> int:
+        """The exit code, once the session is over."""
+        return await self._end
+
+    def spawn(self, coroutine: object, name: str) -> None:
+        """Run a coroutine beside the requests; a failure is logged."""
+        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(coroutine, name=name)  # type: ignore[arg-type]
+        self._tasks.add(task)
+        task.add_done_callback(self._spawned_ended)
+
+    def _spawned_ended(self, task: asyncio.Task[object]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("%s failed", task.get_name(), exc_info=error)
+
+    def tell_once(self, message: str) -> None:
+        """Show an error to the person, once a session for each message: the log holds the rest."""
+        if message not in self._told:
+            self._told.add(message)
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"neurarch-lsp: {message}"))
+
+    def report_server_error(self, error: Exception, source: ServerErrors) -> None:
+        """pygls would pop up a message for each; the handlers have logged theirs already."""
+        logger.debug("reported by pygls as %s", source, exc_info=error)
+
+
+def _work(job: Job, ticket: Ticket) -> Analysed:
+    from neurarch_lsp.lsp import job as jobs
+
+    return jobs.run(job, ticket)
