@@ -10,6 +10,7 @@ from neurarch_schemas.config.errors import CannotBuild
 
 if TYPE_CHECKING:
     from neurarch_schemas.accounting.checkpoint import Checkpoint
+    from neurarch_schemas.accounting.flops import ForwardCost
     from neurarch_schemas.accounting.kv_cache import KVCache
     from neurarch_schemas.accounting.parameters import ParameterCount
     from neurarch_schemas.accounting.weights import Weights
@@ -70,6 +71,13 @@ class Analysis:
         from neurarch_schemas.accounting.kv_cache import kv_cache
 
         return None if self.built.tree is None else kv_cache(self.built.tree)
+
+    @cached_property
+    def forward_cost(self) -> ForwardCost | None:
+        """Operations of a forward pass; None where the tree is not known."""
+        from neurarch_schemas.accounting.flops import forward_cost
+
+        return None if self.built.tree is None else forward_cost(self.built.tree)
 
     @cached_property
     def weights(self) -> Weights | None:

@@ -1,0 +1,82 @@
+"""Floating point operations of a forward pass, from the matrices and the attention geometry of a tree.
+
+A multiply-accumulate is two operations. Norms, activations, softmax and position encodings are left out, as in
+Kaplan et al. 2020 (arXiv:2001.08361), section 2.1. Vision and audio towers work on their own inputs, not on text tokens, so
+they are left out too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neurarch_schemas.modules.tree import AttentionShape, Module, Part, walk
+
+TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardCost:
+    """``matrices`` are operations per token by part; ``attention`` the score geometry of each kind of layer and its count."""
+
+    matrices: tuple[tuple[Part, int], ...]
+    attention: tuple[tuple[AttentionShape, int], ...]
+
+    @property
+    def per_token(self) -> int:
+        """Operations of all matrices for one token, scores and their sums over values left out."""
+        return sum(operations for _, operations in self.matrices)
+
+    def decode(self, context: int) -> int:
+        """Operations for one new token after ``context`` tokens."""
+        return self.per_token + sum(
+            _score_operations(shape) * attended(shape, context + 1) * layers for shape, layers in self.attention
+        )
+
+    def prefill(self, tokens: int) -> int:
+        """Operations for a prompt of ``tokens`` tokens, each attending to those before it."""
+        return self.per_token * tokens + sum(
+            _score_operations(shape) * attended_by_all(shape, tokens) * layers for shape, layers in self.attention
+        )
+
+
+def forward_cost(tree: Module) -> ForwardCost:
+    matrices: dict[Part, int] = {}
+    shapes: dict[AttentionShape, int] = {}
+    for visit in walk(tree):
+        if visit.part in TOWERS:
+            continue
+        module = visit.module
+        if module.multiply_accumulates:
+            matrices[visit.part] = matrices.get(visit.part, 0) + 2 * module.multiply_accumulates * visit.times
+        if module.attention is not None:
+            shapes[module.attention] = shapes.get(module.attention, 0) + visit.times
+    return ForwardCost(tuple(matrices.items()), tuple(shapes.items()))
+
+
+def attended(shape: AttentionShape, position: int) -> int:
+    """Keys that the query at 1-based ``position`` of a sequence looks at."""
+    if shape.kind == "linear":
+        return 0
+    if shape.kind == "chunked" and shape.window:
+        return (position - 1) % shape.window + 1
+    return position if shape.window is None else min(position, shape.window)
+
+
+def attended_by_all(shape: AttentionShape, tokens: int) -> int:
+    """The sum of ``attended`` over a sequence of ``tokens`` tokens, in closed form."""
+    if shape.kind == "linear":
+        return 0
+    if not shape.causal:
+        return tokens * tokens
+    if shape.window is None or tokens <= shape.window:
+        return tokens * (tokens + 1) // 2
+    full = shape.window * (shape.window + 1) // 2
+    if shape.kind == "chunked":
+        whole, rest = divmod(tokens, shape.window)
+        return whole * full + rest * (rest + 1) // 2
+    return full + (tokens - shape.window) * shape.window
+
+
+def _score_operations(shape: AttentionShape) -> int:
+    """Scores and the weighted sum of values, for one query and one key over all heads."""
+    return 2 * shape.heads * (shape.qk_dim + shape.v_dim)

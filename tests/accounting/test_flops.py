@@ -1,0 +1,45 @@
+"""Closed forms against sums, and a hand-computed model."""
+
+from __future__ import annotations
+
+import pytest
+
+from neurarch_schemas.accounting.flops import attended, attended_by_all, forward_cost
+from neurarch_schemas.modules.attention import attention
+from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.tree import AttentionShape, Module, children, stack
+
+SHAPES = [
+    AttentionShape(8, 2, 16, 16),
+    AttentionShape(8, 2, 16, 16, "sliding", window=5),
+    AttentionShape(8, 2, 16, 16, "chunked", window=4),
+    AttentionShape(8, 8, 16, 16, "linear"),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("tokens", [1, 3, 4, 5, 6, 17])
+def test_sum_over_a_sequence_is_the_closed_form(shape: AttentionShape, tokens: int) -> None:
+    assert attended_by_all(shape, tokens) == sum(attended(shape, position) for position in range(1, tokens + 1))
+
+
+def test_an_encoder_attends_to_everything() -> None:
+    assert attended_by_all(AttentionShape(4, 4, 8, 8, "encoder", causal=False), 7) == 49
+
+
+def test_cost_of_a_small_model_by_hand() -> None:
+    layer = Module("Layer", children=children(self_attn=attention(32, 4, 2, 8), mlp=linear(32, 32, bias=False)))
+    tree = Module(
+        "Model",
+        children=children(layers=stack(layer, times=3), head=linear(32, 100, bias=False, part="head")),
+    )
+    cost = forward_cost(tree)
+    projections = 32 * 32 + 2 * 32 * 16 + 32 * 32
+    assert cost.per_token == 2 * (3 * (projections + 32 * 32) + 3200)
+    assert cost.decode(9) == cost.per_token + 3 * 2 * 4 * 16 * 10
+    assert cost.prefill(10) == 10 * cost.per_token + 3 * 2 * 4 * 16 * 55
+
+
+def test_towers_do_not_count_for_text() -> None:
+    tower = Module("Tower", children=children(fc=linear(8, 8)), part="vision")
+    assert forward_cost(Module("Model", children=children(vision=tower))).per_token == 0
