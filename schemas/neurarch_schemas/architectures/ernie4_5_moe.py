@@ -1,0 +1,58 @@
+"""ERNIE 4.5 MoE: sparse layers every ``moe_layer_interval`` between a start and an end index."""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures.decoder import (
+    decoder_layer,
+    every_nth,
+    feed_forward,
+    language_model,
+    self_attention,
+)
+from neurarch_schemas.config.layer_pattern import LayerPattern
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import layers
+from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
+from neurarch_schemas.modules.tree import Module, Tensor
+
+MODEL_TYPES = ("ernie4_5_moe",)
+
+
+def moe(config: ModelConfig) -> Module:
+    hidden, inner = config.integer("hidden_size"), config.integer("moe_intermediate_size")
+    experts, shared = config.integer("moe_num_experts"), config.integer("moe_num_shared_experts")
+    gate = router(hidden, experts)
+    # The balancing bias is a parameter that is not trained, not a buffer.
+    statics = Module("Statics", (Tensor("e_score_correction_bias", (1, experts)),))
+    beside = shared_experts(hidden, inner * shared, config.flag("use_bias")) if shared else None
+    return mixture_of_experts(
+        hidden,
+        gate.with_(children=(("moe_statics", statics),)),
+        fused_experts(hidden, inner, experts, config.integer("moe_k")),
+        extra={"shared_experts": beside},
+    )
+
+
+def layer(config: ModelConfig, window: int | None, sparse: bool) -> Module:
+    bias = config.flag("use_bias")
+    transform = moe(config) if sparse else feed_forward(config, bias=bias)
+    return decoder_layer(config.integer("hidden_size"), self_attention(config, window, bias=bias), transform)
+
+
+def sparse_layers(config: ModelConfig) -> LayerPattern[bool]:
+    length = config.integer("num_hidden_layers")
+    pattern = every_nth(config.integer("moe_layer_interval"), length)
+    first = min(config.integer("moe_layer_start_index"), length)
+    last = config.get("moe_layer_end_index")
+    # -1 is the last layer; the index itself is still sparse.
+    end = length if last in (None, -1) else min(config.integer("moe_layer_end_index") + 1, length)
+    if end <= first:
+        return LayerPattern.constant(False, length)
+    dense = LayerPattern.constant(False, first)
+    return dense + pattern.head(end).tail(first) + LayerPattern.constant(False, length - end)
+
+
+def build(config: ModelConfig) -> Module:
+    pattern = config.windows().zip(sparse_layers(config))
+    stack = layers(pattern, lambda kind: layer(config, *kind))
+    return language_model(config, stack, head_bias=config.flag("use_bias"))
