@@ -1,8 +1,8 @@
 """Floating point operations of a forward pass, from the matrices and the attention geometry of a tree.
 
 A multiply-accumulate is two operations. Norms, activations, softmax and position encodings are left out, as in
-Kaplan et al. 2020 (arXiv:2001.08361), section 2.1. Vision and audio towers work on their own inputs, not on text tokens, so
-they are left out too.
+Kaplan et al. 2020 (arXiv:2001.08361), section 2.1. Vision and audio towers work on their own inputs, not on text
+tokens, so they are left out too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
 
 @dataclass(frozen=True, slots=True)
 class ForwardCost:
-    """``matrices`` are operations per token by part; ``attention`` the score geometry of each kind of layer and its count."""
+    """``matrices`` are operations per token by part; ``attention`` the geometry of each kind of layer and its count."""
 
     matrices: tuple[tuple[Part, int], ...]
     attention: tuple[tuple[AttentionShape, int], ...]
