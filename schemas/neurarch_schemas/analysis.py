@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from neurarch_schemas.config.errors import CannotBuild
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from neurarch_schemas.accounting.parameters import ParameterCount
     from neurarch_schemas.accounting.weights import Weights
     from neurarch_schemas.config.model_config import ModelConfig
+    from neurarch_schemas.documents.document import FileKind
     from neurarch_schemas.documents.json_document import JsonDocument
     from neurarch_schemas.modules.tree import Module, Row
     from neurarch_schemas.surroundings.folder import Folder
-
-FileKind = Literal["config", "generation_config", "adapter_config", "params", "index", "python", "settings"]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Category, Finding, Severity
-from neurarch_schemas.analysis import FileKind
+from neurarch_schemas.documents.document import FileKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from neurarch_schemas.analysis import FileKind
+from neurarch_schemas.documents.document import FileKind
 from neurarch_schemas.documents.json_value import JSONValue
 
 

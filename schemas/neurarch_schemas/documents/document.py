@@ -8,6 +8,9 @@ from typing import Literal
 Span = tuple[int, int]
 """Half-open range of code point offsets into the text."""
 
+FileKind = Literal["config", "generation_config", "adapter_config", "params", "index", "python", "settings"]
+"""What a file is to us, by its content (see detect.py)."""
+
 SyntaxRule = Literal["json-syntax", "json-duplicate-key", "json-comment", "json-nonfinite", "json-bom"]
 
 
