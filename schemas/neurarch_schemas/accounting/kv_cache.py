@@ -29,8 +29,9 @@ class KVCache:
 
     def at(self, tokens: int) -> int:
         """The whole cache of ``tokens`` tokens, windows as serving engines budget them (W positions)."""
-        return (
-            sum(_positions(cache, tokens) * cache.per_token * layers for cache, layers in self.entries) + self.constant
+        return sum(
+            (_positions(cache, tokens) * cache.per_token + _constant(cache, tokens)) * layers
+            for cache, layers in self.entries
         )
 
     def transformers_at(self, tokens: int) -> int:
@@ -41,12 +42,12 @@ class KVCache:
             if cache.window is not None:
                 kept = cache.window - 1 if cache.transformers_window is None else cache.transformers_window
                 positions = min(tokens, kept)
-            held += positions * cache.per_token * layers
-        return held + self.constant
+            held += (positions * cache.per_token + _constant(cache, tokens)) * layers
+        return held
 
     @property
     def _growing(self) -> tuple[tuple[Cache, int], ...]:
-        return tuple((cache, layers) for cache, layers in self.entries if cache.kind != "cross")
+        return tuple((cache, layers) for cache, layers in self.entries if cache.kind != "cross" and not cache.remainder_of)
 
 
 def _expanded(cache: Cache) -> int:
@@ -56,8 +57,14 @@ def _expanded(cache: Cache) -> int:
 def _positions(cache: Cache, tokens: int) -> int:
     if cache.kind == "cross":
         return cache.source_length or 0
+    if cache.remainder_of:
+        return tokens % cache.remainder_of
     tokens //= cache.tokens_per_entry
     return tokens if cache.window is None else min(tokens, cache.window)
+
+
+def _constant(cache: Cache, tokens: int) -> int:
+    return cache.constant if tokens >= cache.constant_from else 0
 
 
 def kv_cache(tree: Module) -> KVCache | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from neurarch_schemas.config.errors import CannotBuild
@@ -36,12 +36,20 @@ def every(period: int, offset: int, length: int, chosen: T, other: T) -> LayerPa
 
 def at(positions: Iterable[int], length: int, chosen: T, other: T) -> LayerPattern[T]:
     """``chosen`` at each of ``positions`` (those outside the list are ignored), else ``other``."""
+    return placed(dict.fromkeys(positions, chosen), length, other)
+
+
+def placed(items: Mapping[int, T], length: int, other: T) -> LayerPattern[T]:
+    """The items at their positions (those outside the list are ignored), ``other`` everywhere else."""
     runs: list[PatternRun[T]] = []
     start = 0
-    for position in sorted({position for position in positions if 0 <= position < length}):
+    for position in sorted(position for position in items if 0 <= position < length):
         if position > start:
             runs.append(PatternRun((other,), position - start))
-        runs.append(PatternRun((chosen,), 1))
+        if runs and runs[-1].period == (items[position],):
+            runs[-1] = PatternRun((items[position],), runs[-1].times + 1)
+        else:
+            runs.append(PatternRun((items[position],), 1))
         start = position + 1
     if length > start:
         runs.append(PatternRun((other,), length - start))

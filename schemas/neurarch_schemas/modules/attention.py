@@ -109,12 +109,15 @@ def attention_block(
     )
 
 
-def latent_cache(kv_lora_rank: int, rope_dim: int, heads: int, nope_dim: int, v_dim: int) -> Cache:
+def latent_cache(
+    kv_lora_rank: int, rope_dim: int, heads: int, nope_dim: int, v_dim: int, window: int | None = None
+) -> Cache:
     """Multi-head latent attention caches the latent and one shared rotary key: kv_lora_rank + qk_rope_head_dim scalars.
 
     Source: DeepSeek-V2 (arXiv:2405.04434), section 2.1.
     """
-    return Cache("latent", per_token=kv_lora_rank + rope_dim, expanded_per_token=heads * (nope_dim + rope_dim + v_dim))
+    expanded = heads * (nope_dim + rope_dim + v_dim)
+    return Cache("latent", per_token=kv_lora_rank + rope_dim, expanded_per_token=expanded, window=window)
 
 
 def fused_attention(
@@ -190,6 +193,6 @@ def latent_attention(
         },
         shape,
         hidden=hidden,
-        caches=(latent_cache(kv_lora_rank, rope_dim, heads, nope_dim, v_dim), *caches),
+        caches=(latent_cache(kv_lora_rank, rope_dim, heads, nope_dim, v_dim, window), *caches),
         type="LatentAttention",
     )

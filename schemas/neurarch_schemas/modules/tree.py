@@ -71,6 +71,10 @@ class Cache:
     """For cross attention: the encoder's declared length in tokens."""
     transformers_window: int | None = None
     """Positions transformers keeps, where that is not ``window - 1``."""
+    remainder_of: int | None = None
+    """Keeps only the tokens since the last whole group of this many (a compressor's buffer): bounded, not growing."""
+    constant_from: int = 0
+    """The constant part exists once the sequence has this many tokens."""
 
 
 @dataclass(frozen=True, slots=True)
