@@ -1,0 +1,1 @@
+"""The command line. Imports neither pygls nor lsprotocol."""

@@ -1,0 +1,57 @@
+"""From a document to what is known about it: the one entry that the command line, the server and the test kit share."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from neurarch_schemas.documents.json_document import JsonDocument
+
+if TYPE_CHECKING:
+    from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.surroundings.folder import Folder
+
+
+def is_candidate(file_name: str) -> bool:
+    """Whether a file met while walking a folder is worth opening; what it is decides its content."""
+    name = file_name.lower()
+    return name.endswith(".json") and ("config" in name or name == "params.json")
+
+
+def parse(path: str, text: str) -> JsonDocument:
+    return JsonDocument.parse(text, path)
+
+
+def analyse_text(path: str, text: str) -> Analysis | None:
+    """As ``analyse``, for a text that is (to be) the file at ``path``; reads what lies beside it ("-": nothing)."""
+    document = parse(path, text)
+    return analyse(document, path, None)
+
+
+def analyse(document: JsonDocument, path: str, folder: Folder | None) -> Analysis | None:
+    """What is known about a document; None for a file that is not ours, which then has cost one parse.
+
+    ``folder`` is the snapshot of what lies beside the document; None: read here, once the file is known to be ours.
+    Pure when a folder is given.
+    """
+    from neurarch_schemas.documents.detect import detect
+
+    kind = detect(os.path.basename(path), document.data)
+    if kind is None:
+        return None
+    from neurarch_schemas.analysis import Analysis
+
+    if folder is None:
+        folder = surroundings(path, document)
+    config = None
+    if kind in ("config", "params"):
+        from neurarch_schemas.config.read import read_config
+
+        config = read_config(document.data, "params" if kind == "params" else "config")
+    return Analysis(document, kind, folder, config)
+
+
+def surroundings(path: str, document: JsonDocument) -> Folder:
+    from neurarch_schemas.surroundings.folder import Folder
+
+    return Folder()

@@ -1,0 +1,122 @@
+"""Run rules over what is known about one file. Pure: the same analysis and options give the same findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from neurarch_rules.engine import discovery, selection, suppress
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.locate import span_of
+from neurarch_rules.engine.options import Ignore, Options
+
+if TYPE_CHECKING:
+    from neurarch_rules.engine.rule import Rule, RuleInfo
+    from neurarch_schemas.analysis import Analysis
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A rule that raised: a defect of ours, never of the user's file."""
+
+    rule: str
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """``findings`` in order of place; ``suppressed`` ones are kept for counting; ``used`` are the settings entries
+    that silenced something; ``seconds`` per rule where a clock was given."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...] = ()
+    used: tuple[Ignore, ...] = ()
+    crashes: tuple[Crash, ...] = ()
+    seconds: tuple[tuple[str, float], ...] = ()
+
+
+def check(analysis: Analysis, options: Options) -> list[Finding]:
+    """The findings of one file, complete (rule, severity, category), suppressed ones left out."""
+    return list(run(analysis, options).findings)
+
+
+def run(
+    analysis: Analysis,
+    options: Options,
+    rules: Iterable[Rule] | None = None,
+    clock: Callable[[], float] | None = None,
+) -> Result:
+    """As ``check``, with what was suppressed, what crashed and how long each rule took.
+
+    ``rules`` replaces the discovered ones (tests, plugins under development).
+    """
+    chosen = selection.selected(discovery.all_rules(options.plugins) if rules is None else rules, options)
+    context = Context(analysis, options)
+    findings: list[tuple[Finding, RuleInfo | None]] = []
+    crashes: list[Crash] = []
+    seconds: list[tuple[str, float]] = []
+    for rule in chosen:
+        info = rule.RULE
+        if analysis.kind not in info.reads:
+            continue
+        started = clock() if clock else 0.0
+        try:
+            found = [_complete(finding, info, options) for finding in rule.check(context)]
+        except Exception as error:  # a rule must never take the run down
+            crashes.append(Crash(info.name, error))
+            findings.append((internal_error(info.name, error), None))
+        else:
+            findings.extend((finding, info) for finding in found)
+        if clock:
+            seconds.append((info.name, clock() - started))
+    return _suppress(analysis, options, findings, crashes, seconds)
+
+
+def internal_error(rule: str, error: Exception) -> Finding:
+    return Finding(
+        message=f"the rule {rule} failed on this file ({type(error).__name__}: {error}); please report it, "
+        "the other rules have run",
+        place=Place(""),
+        severity="error",
+        rule="internal-error",
+        category="correctness",
+    )
+
+
+def _complete(finding: Finding, info: RuleInfo, options: Options) -> Finding:
+    asked = selection.level(info, options)
+    severity = finding.severity or info.severity if asked is None or asked == "off" else asked
+    return replace(finding, rule=info.name, category=info.category, severity=severity)
+
+
+def _suppress(
+    analysis: Analysis,
+    options: Options,
+    findings: list[tuple[Finding, RuleInfo | None]],
+    crashes: list[Crash],
+    seconds: list[tuple[str, float]],
+) -> Result:
+    document = analysis.document
+    comments = suppress.comments(document.text) if analysis.kind == "python" else ()
+    kept: list[tuple[int, int, int, Finding]] = []
+    suppressed: list[Finding] = []
+    used: list[Ignore] = []
+    for order, (finding, info) in enumerate(findings):
+        span = span_of(finding.place, document)
+        if info is not None and (options.ignores or comments):
+            entry = suppress.ignored_by(finding, options.ignores, info.aliases)
+            if entry is not None:
+                used.append(entry)
+                suppressed.append(finding)
+                continue
+            if comments and suppress.commented_out(
+                finding, document.lines.position(span[0])[0], comments, info.aliases
+            ):
+                suppressed.append(finding)
+                continue
+        kept.append((span[0], span[1], order, finding))
+    kept.sort(key=lambda item: item[:3])
+    ordered = tuple(item[3] for item in kept)
+    return Result(ordered, tuple(suppressed), tuple(dict.fromkeys(used)), tuple(crashes), tuple(seconds))

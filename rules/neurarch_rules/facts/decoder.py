@@ -1,0 +1,44 @@
+"""The config that describes the token decoder of a model, and what its layers are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neurarch_rules.facts import geometry
+
+if TYPE_CHECKING:
+    from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.config.model_config import ModelConfig
+    from neurarch_schemas.modules.tree import AttentionShape
+
+TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config", "decoder", "decoder_config", "generator")
+NOT_TEXT = ("vision", "audio")
+
+
+def decoder_config(analysis: Analysis) -> ModelConfig | None:
+    """The innermost config along text_config, llm_config, thinker_config ...; the document's own without any."""
+    config = analysis.config
+    while config is not None:
+        inner = next((config.nested[key] for key in TEXT_KEYS if key in config.nested), None)
+        if inner is None or geometry.layers(inner) is None and not inner.nested:
+            return config
+        config = inner
+    return None
+
+
+def attention_layers(analysis: Analysis) -> list[tuple[AttentionShape, int]]:
+    """Distinct causal attention shapes outside vision and audio towers with the number of layers; [] where unknown."""
+    from neurarch_schemas.modules.tree import walk
+
+    tree = analysis.built.tree
+    if tree is None:
+        return []
+    counts: dict[AttentionShape, int] = {}
+    for visit in walk(tree):
+        shape = visit.module.attention
+        if shape is None or not shape.causal or shape.kind in ("linear", "encoder", "cross") or visit.part in NOT_TEXT:
+            continue
+        if any(piece in visit.path for piece in ("vision", "visual", "audio")):
+            continue
+        counts[shape] = counts.get(shape, 0) + visit.times
+    return list(counts.items())

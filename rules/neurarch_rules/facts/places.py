@@ -1,0 +1,111 @@
+"""Configs of a document and places of their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from neurarch_rules.engine.finding import Place, Related
+from neurarch_schemas.documents.pointer import join_pointer
+
+if TYPE_CHECKING:
+    from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.config.model_config import ModelConfig
+    from neurarch_schemas.config.setting import Setting
+    from neurarch_schemas.documents.json_value import JSONValue
+
+On = Literal["key", "value", "pair"]
+
+
+def configs(analysis: Analysis) -> Iterator[ModelConfig]:
+    """The document's config and the nested ones that stand in it as objects, outer first."""
+    if analysis.config is not None:
+        yield from _written(analysis.config, analysis.document.data)
+
+
+def _written(config: ModelConfig, data: JSONValue) -> Iterator[ModelConfig]:
+    yield config
+    for nested in config.nested.values():
+        inner = _inside(data, nested.pointer[len(config.pointer) :])
+        if isinstance(inner, dict) and nested.pointer != config.pointer:
+            yield from _written(nested, inner)
+
+
+def _inside(data: JSONValue, pointer: str) -> JSONValue:
+    for key in pointer.split("/")[1:]:
+        if not isinstance(data, dict):
+            return None
+        data = data.get(key.replace("~1", "/").replace("~0", "~"))
+    return data
+
+
+def written(analysis: Analysis, config: ModelConfig) -> dict[str, JSONValue]:
+    """The object of a config as it stands in the document."""
+    found = _inside(analysis.document.data, config.pointer)
+    return found if isinstance(found, dict) else {}
+
+
+def pointer(config: ModelConfig, name: str, *more: str | int) -> str:
+    """Where a setting is written, or would be; ``more`` are keys inside its value."""
+    setting = as_written(config, name)
+    base = (
+        setting.pointer if setting is not None and setting.pointer is not None else join_pointer(config.pointer, name)
+    )
+    return join_pointer(base, *more) if more else base
+
+
+def place(config: ModelConfig, name: str, *more: str | int, on: On = "value") -> Place:
+    return Place(pointer(config, name, *more), on=on)
+
+
+def as_written(config: ModelConfig, name: str) -> Setting | None:
+    """The setting, or what the document says where the config class replaces that value."""
+    return config.overridden.get(config.synonyms.get(name, name)) or config.setting(name)
+
+
+def is_written(config: ModelConfig, name: str) -> bool:
+    setting = as_written(config, name)
+    return setting is not None and setting.origin == "written"
+
+
+def related(config: ModelConfig, name: str, message: str | None = None) -> Related:
+    """The other side of a contradiction; the message says the value and whether it is a default."""
+    return Related(place(config, name), message or describe(config, name))
+
+
+def describe(config: ModelConfig, name: str) -> str:
+    from neurarch_rules.facts.words import quoted
+
+    setting = config.setting(name)
+    if setting is None:
+        return f"{name} is not given"
+    if setting.origin == "written":
+        return f"{setting.name if setting.pointer is None else shown_name(setting.pointer)} is {quoted(setting.value)}"
+    return f"{name} is {quoted(setting.value)} by {'default' if setting.origin == 'defaulted' else 'derivation'}"
+
+
+def shown_name(pointer: str) -> str:
+    """The last key of a pointer, for messages."""
+    return pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+
+
+def whole_number(value: object) -> int | None:
+    """An int that is not a bool, or a float without a fraction; None otherwise."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
+
+
+def integer(config: ModelConfig, *names: str) -> int | None:
+    """The first of several settings that holds a whole number."""
+    for name in names:
+        value = whole_number(config.get(name))
+        if value is not None:
+            return value
+    return None
+
+
+def number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

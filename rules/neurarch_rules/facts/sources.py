@@ -1,0 +1,45 @@
+"""Which classes of a family read a key, from the catalogue's record of the model code."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from neurarch_schemas.catalogue.load import ConfigType
+    from neurarch_schemas.config.model_config import ModelConfig
+
+
+def config_type(config: ModelConfig) -> ConfigType | None:
+    """The catalogue's entry for a native config."""
+    from neurarch_schemas.catalogue.load import config_type as load
+
+    return load(config.model_type) if config.is_native else None
+
+
+@cache
+def _readers(module: str) -> dict[str, tuple[str, ...]]:
+    from neurarch_schemas.catalogue.load import read_data
+
+    try:
+        classes = read_data(f"sources/{module}.json")
+    except OSError:
+        return {}
+    found: dict[str, list[str]] = {}
+    for name, (_, keys) in classes.items():
+        for key in keys:
+            found.setdefault(key, []).append(name)
+    return {key: tuple(names) for key, names in found.items()}
+
+
+def readers(config: ModelConfig, name: str) -> tuple[str, ...] | None:
+    """Model classes of the family that read the key under any of its names; None where the family is not recorded."""
+    record = config_type(config)
+    if record is None:
+        return None
+    known = _readers(record.module)
+    if not known:
+        return None
+    canonical = record.canonical(name)
+    names = {name, canonical, *(other for other, target in record.synonyms.items() if target == canonical)}
+    return tuple(dict.fromkeys(reader for key in names for reader in known.get(key, ())))

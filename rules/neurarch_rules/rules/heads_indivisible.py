@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Severity
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import geometry, versions
+from neurarch_rules.facts.data import fact_set
+from neurarch_rules.facts.places import configs, integer, is_written, place, related
+from neurarch_rules.facts.words import divisors, either
+from neurarch_schemas.config.model_config import ModelConfig
+
+RULE = RuleInfo(
+    name="heads-indivisible",
+    severity="error",
+    category="correctness",
+    summary="hidden_size is not a multiple of the number of attention heads and no head_dim says otherwise",
+    reads=("config", "params"),
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        hidden, heads = geometry.hidden_size(config), geometry.heads(config)
+        if hidden is None or heads is None or heads.value <= 0 or hidden.value <= 0 or hidden.value % heads.value == 0:
+            continue
+        if geometry.is_latent(config) or not (is_written(config, hidden.key) or is_written(config, heads.key)):
+            continue
+        found = _finding(context, config, hidden, heads)
+        if found is not None:
+            yield found
+
+
+def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, heads: geometry.Named) -> Finding | None:
+    explicit = _explicit_head_dim(config)
+    others = [related(config, hidden.key)]
+    if explicit is not None:
+        if config.model_type not in fact_set("indivisible_heads", "refused"):
+            return None
+        if versions.excludes(context, versions.V5):
+            return None
+        return Finding(
+            f"{heads.value} heads of {explicit} are fine, but transformers 5 refuses this model type when hidden_size "
+            f"({hidden.value}) is not a multiple of {heads.value}: keep transformers below 5 or publish under a type "
+            "that accepts an explicit head_dim; the head count is right",
+            place(config, heads.key),
+            tuple(others),
+            severity="warning",
+        )
+    if integer(config, "head_dim", "kv_channels", "attention_head_size", "d_kv", "head_size") is not None:
+        return None
+    severity: Severity = "error"
+    if not config.is_native or config.model_type in fact_set("indivisible_heads", "floored"):
+        severity = "warning"
+    floor = hidden.value // heads.value
+    legal = [count for count in divisors(hidden.value) if abs(count - heads.value) <= max(8, heads.value // 2)]
+    advice = f"{either(legal[:6])} heads divide it" if legal else "change one of them"
+    if "head_dim" in config or not config.is_native:
+        others.append(related(config, "head_dim", "an explicit head_dim would settle the size of a head"))
+        advice += ", or head_dim says how large a head is"
+    return Finding(
+        f"{hidden.value} / {heads.value} heads is not a whole head size "
+        f"({'the model cannot be built' if severity == 'error' else f'{heads.value * floor} of {hidden.value} are used'}); "
+        + advice,
+        place(config, heads.key),
+        tuple(others),
+        severity=severity,
+    )
+
+
+def _explicit_head_dim(config: ModelConfig) -> int | None:
+    return integer(config, "head_dim") if is_written(config, "head_dim") else None

@@ -1,0 +1,98 @@
+"""Read one file, lint it, and repair it: what --check does for each input, without any output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.render.report import FileReport
+from neurarch_rules.engine import analyse
+from neurarch_rules.engine.run import Result, run
+
+if TYPE_CHECKING:
+    from neurarch_rules.engine.finding import Applicability, Finding
+    from neurarch_rules.engine.options import Options
+    from neurarch_schemas.documents.json_document import JsonDocument
+
+MAX_BYTES = 50_000_000
+"""A larger file is no config; it is not read."""
+
+
+class CannotRead(Exception):
+    """The file cannot be opened; ``str(error)`` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``report`` is None for a file that is not ours; ``before`` and ``after`` differ where fixes changed the text."""
+
+    report: FileReport | None
+    result: Result | None = None
+    before: str = ""
+    after: str = ""
+    applied: tuple[str, ...] = ()
+
+
+def read_text(path: str) -> str:
+    """The file's text, line ends untouched; bytes that are not UTF-8 become lone surrogates and survive a rewrite."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        if os.path.getsize(path) > MAX_BYTES:
+            raise CannotRead(f"larger than {MAX_BYTES // 1_000_000} MB")
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise CannotRead(error.strerror or str(error)) from error
+
+
+def write_text(path: str, text: str) -> None:
+    with open(path, "wb") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+
+
+def lint(
+    name: str,
+    path: str,
+    text: str,
+    options: Options,
+    applicabilities: tuple[Applicability, ...] = (),
+    clock: Callable[[], float] | None = None,
+) -> Outcome:
+    """Findings of one text shown as ``name``; with ``applicabilities`` also the text after fixes, linted again."""
+    before = text
+    applied: tuple[str, ...] = ()
+    if applicabilities:
+        from neurarch_rules.engine.fixes import fix_text
+
+        def again(text: str) -> tuple[Finding, ...]:
+            analysis = analyse.analyse_text(path, text)
+            return () if analysis is None else run(analysis, options).findings
+
+        fixed = fix_text(text, again, applicabilities)
+        text, applied = fixed.text, fixed.applied
+    analysis = analyse.analyse_text(path, text)
+    if analysis is None:
+        return Outcome(None, None, before, text, applied)
+    result = run(analysis, options, clock=clock)
+    report = FileReport(name, analysis.document, result.findings, _sibling_reader(path))
+    return Outcome(report, result, before, text, applied)
+
+
+def _sibling_reader(path: str) -> Callable[[str], JsonDocument | None]:
+    """Documents of files beside ``path``, read when a finding points into one."""
+    folder = os.path.dirname(path)
+    known: dict[str, JsonDocument | None] = {}
+
+    def sibling(name: str) -> JsonDocument | None:
+        if name not in known:
+            try:
+                known[name] = analyse.parse(os.path.join(folder, name), read_text(os.path.join(folder, name)))
+            except CannotRead:
+                known[name] = None
+        return known[name]
+
+    return sibling

@@ -1,0 +1,80 @@
+"""Options for one document: command line over editor settings over the nearest settings file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from neurarch_lsp.settings import globs
+from neurarch_lsp.settings.find import SettingsError, SettingsFile, nearest, read
+from neurarch_rules.engine.options import Options, options_from
+
+__all__ = ["Resolver", "SettingsError"]
+
+
+@dataclass
+class Resolver:
+    """Finds, validates and merges settings; remembers what it read until it is thrown away.
+
+    ``config`` names one settings file for all documents; ``overrides`` are settings tables from weak to strong
+    (editor settings, then command line) that are laid over the file's.
+    """
+
+    config: str | None = None
+    overrides: tuple[Mapping[str, Any], ...] = ()
+    known: dict[str, SettingsFile | None] = field(default_factory=dict)
+    options: dict[str | None, Options] = field(default_factory=dict)
+
+    def file_for(self, path: str | None) -> SettingsFile | None:
+        """The settings file that applies to a document; raises SettingsError when it cannot be read."""
+        if self.config is not None:
+            found = self.known.get("")
+            if found is None:
+                found = read(self.config)
+                if found is None:
+                    raise SettingsError(self.config, "it has no table [tool.neurarch-lsp]")
+                self.known[""] = found
+            return found
+        folder = os.path.dirname(os.path.abspath(path)) if path else os.getcwd()
+        return nearest(folder, self.known)
+
+    def options_for(self, path: str | None) -> Options:
+        """The options of a document (None: text without a path). Raises SettingsError."""
+        found = self.file_for(path)
+        merged = self._merged(found)
+        if not merged.ignores or found is None:
+            return merged
+        relative = _relative(path, found.root)
+        kept = tuple(entry for entry in merged.ignores if globs.matches(entry.file, relative))
+        return replace(merged, ignores=kept)
+
+    def excluded(self, path: str) -> bool:
+        """Whether the settings say that a file is not linted."""
+        found = self.file_for(path)
+        patterns = self._merged(found).exclude
+        if not patterns:
+            return False
+        relative = _relative(path, found.root if found else os.getcwd())
+        return any(globs.matches(pattern, relative) for pattern in patterns)
+
+    def _merged(self, found: SettingsFile | None) -> Options:
+        key = found.path if found else None
+        options = self.options.get(key)
+        if options is None:
+            if found is not None:
+                from neurarch_lsp.settings.validate import validate
+
+                validate(found)
+            options = options_from(found.data) if found else Options()
+            for override in self.overrides:
+                options = options_from(override, options)
+            self.options[key] = options
+        return options
+
+
+def _relative(path: str | None, root: str) -> str:
+    if path is None:
+        return ""
+    return os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")
