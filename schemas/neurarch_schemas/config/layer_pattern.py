@@ -53,8 +53,13 @@ class LayerPattern(Generic[T]):
     def constant(item: T, length: int) -> LayerPattern[T]:
         return LayerPattern.periodic((item,), length)
 
-    def __len__(self) -> int:
+    @property
+    def length(self) -> int:
+        """As ``len``, which stops at the size of a machine word."""
         return sum(run.length for run in self.runs)
+
+    def __len__(self) -> int:
+        return self.length
 
     def __contains__(self, item: object) -> bool:
         return any(item in run.period for run in self.runs)
@@ -118,7 +123,7 @@ class LayerPattern(Generic[T]):
 
     def with_item(self, index: int, item: T) -> LayerPattern[T]:
         """The list with one item replaced; out of range changes nothing."""
-        if not 0 <= index < len(self):
+        if not 0 <= index < self.length:
             return self
         return self.head(index) + LayerPattern.of((item,)) + self.tail(index + 1)
 

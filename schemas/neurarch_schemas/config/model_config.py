@@ -140,8 +140,8 @@ class ModelConfig:
         if name not in LISTS_OF_LAYER_KINDS or not self.is_set("num_hidden_layers"):
             return pattern
         count = self.integer("num_hidden_layers")
-        if len(pattern) < count:
-            raise CannotBuild(f"{name} has {len(pattern)} entries for {count} layers", (name, "num_hidden_layers"))
+        if pattern.length < count:
+            raise CannotBuild(f"{name} has {pattern.length} entries for {count} layers", (name, "num_hidden_layers"))
         return pattern.head(count)
 
     def _pattern(self, name: str) -> LayerPattern[JSONScalar]:
