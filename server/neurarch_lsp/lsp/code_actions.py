@@ -104,7 +104,7 @@ def _fix_all(server: NeurarchServer, analysed: Analysed) -> types.CodeAction:
 
 async def resolve(server: NeurarchServer, analysed: Analysed, action: types.CodeAction) -> types.CodeAction:
     """Fill in the edit, computed on the newest version."""
-    edit = await asyncio.get_running_loop().run_in_executor(None, _edit_for, server, analysed, action.data)
+    edit = await asyncio.get_running_loop().run_in_executor(server.pool, _edit_for, server, analysed, action.data)
     action.edit = edit
     return action
 

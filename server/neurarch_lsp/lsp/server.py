@@ -41,6 +41,8 @@ class NeurarchServer(LanguageServer):
         super().__init__("neurarch-lsp", __version__, protocol_cls=NeurarchProtocol)
         self.client = ClientFeatures()
         self.documents = OpenDocuments("utf-16")
+        self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-request")
+        """For what single requests compute, so that they never wait behind analyses."""
         self.scheduler: Scheduler[Job, Analysed] = Scheduler(
             ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-analysis"), _work
         )

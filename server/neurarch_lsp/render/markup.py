@@ -1,0 +1,82 @@
+"""Blocks of a hover, rendered as Markdown or as plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+_EMPHASIS = re.compile(r"\*\*|(?<!\\)`")
+_LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|])")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph; may hold ``**bold**``, `` `code` `` and links."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``marked`` is the row that stands for the present state."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    marked: int | None = None
+
+
+Block: TypeAlias = Text | Table
+
+
+def code(text: object) -> str:
+    """Inline code of any text."""
+    written = str(text).replace("\n", " ")
+    fence = "``" if "`" in written else "`"
+    return f"{fence} {written} {fence}" if fence == "``" else f"`{written}`"
+
+
+def escape(text: str) -> str:
+    """Text of the user's file, so that Markdown shows it as it is."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def to_markdown(blocks: Iterable[Block]) -> str:
+    return "\n\n".join(_markdown(block) for block in blocks)
+
+
+def to_plain(blocks: Iterable[Block]) -> str:
+    return "\n\n".join(_plain(block) for block in blocks)
+
+
+def _markdown(block: Block) -> str:
+    if isinstance(block, Text):
+        return block.text
+    lines = [_row(block.header), "|" + "|".join([":--", *["--:"] * (len(block.header) - 1)]) + "|"]
+    for number, row in enumerate(block.rows):
+        lines.append(_row([f"**{cell}**" for cell in row] if number == block.marked else row))
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _plain(block: Block) -> str:
+    if isinstance(block, Text):
+        return _without_markup(block.text)
+    rows = [[_without_markup(cell) for cell in row] for row in (block.header, *block.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for number, row in enumerate(rows):
+        mark = "> " if block.marked is not None and number == block.marked + 1 else "  "
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        lines.append((mark + "  ".join(cells)).rstrip())
+    return "\n".join(lines)
+
+
+def _without_markup(text: str) -> str:
+    text = _LINK.sub(lambda match: f"{match[1]} ({match[2]})" if match[1] != match[2] else match[1], text)
+    return re.sub(r"\\([\\`*_\[\]<>|])", r"\1", _EMPHASIS.sub("", text))
