@@ -19,7 +19,7 @@ def main() -> None:
         if path.stem in ("__init__", "vocabulary"):
             continue
         module = import_module(f"{derived.__name__}.{path.stem}")
-        for name in {**module.BEFORE, **module.AFTER}:
+        for name in {**module.BEFORE, **module.ROPE, **module.AFTER}:
             if name in index:
                 raise SystemExit(f"{name} stands in {index[name]} and in {path.stem}")
             index[name] = path.stem

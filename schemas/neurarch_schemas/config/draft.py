@@ -24,10 +24,11 @@ class Draft:
     """Mutable, short-lived, local to one ``read_config`` call.
 
     ``values`` holds canonical keys (and computed ones); ``keywords`` the written keys the class does not declare, until
-    a derivation takes them or they become values at the end.
+    a derivation takes them or they become values at the end. ``patterns`` holds per-layer lists that were derived,
+    ``per_layer`` the values of keys which ``per_layer_config`` overrides in some layers.
     """
 
-    __slots__ = ("derived", "keywords", "nested", "nested_in", "patterns", "pointer", "type", "values", "written")
+    __slots__ = ("derived", "keywords", "nested", "patterns", "per_layer", "pointer", "type", "values", "written")
 
     def __init__(self, record: ConfigType, pointer: str, written: Mapping[str, JSONValue]) -> None:
         self.type = record
@@ -43,8 +44,8 @@ class Draft:
                 self.keywords[key] = value
         self.derived: dict[str, str | None] = {}
         self.patterns: dict[str, LayerPattern[JSONScalar]] = {}
+        self.per_layer: dict[str, LayerPattern[JSONScalar]] = {}
         self.nested: dict[str, Draft] = {}
-        self.nested_in: Draft | None = None
 
     # Reading. Names are looked up as attributes of the class are: synonyms lead to the canonical key.
 
@@ -55,7 +56,8 @@ class Draft:
         return self.values.get(self.type.synonyms.get(name, name))
 
     def is_null(self, name: str) -> bool:
-        return self.get(name) is None
+        name = self.type.synonyms.get(name, name)
+        return self.values.get(name) is None and name not in self.patterns
 
     def integer(self, name: str) -> int:
         """Raises Unusable unless the value is an integer."""
@@ -106,6 +108,15 @@ class Draft:
     def take(self, key: str, default: JSONValue = None) -> JSONValue:
         """The value of a key that is not declared, which is used up by this."""
         return self.keywords.pop(key, default)
+
+    def nested_values(self, key: str) -> dict[str, JSONValue] | None:
+        """A copy of the object written for a nested config, already put in its place; None when there is none."""
+        value = self.values.get(key)
+        if not isinstance(value, dict):
+            return None
+        copy = dict(value)
+        self.values[key] = copy
+        return copy
 
     def take_integer(self, key: str, default: int) -> int:
         return as_integer(self.keywords.pop(key, default))

@@ -108,7 +108,7 @@ def finish(draft: Draft) -> ModelConfig:
         settings=settings,
         nested={key: finish(nested) for key, nested in draft.nested.items()},
         architecture=architecture if isinstance(architecture, str) else record.architecture or "",
-        patterns=draft.patterns,
+        patterns={**draft.per_layer, **draft.patterns} if draft.per_layer else draft.patterns,
         is_native=bool(record.config_class),
         synonyms=record.synonyms,
         overridden=overridden,

@@ -7,13 +7,14 @@ from functools import lru_cache
 
 from neurarch_schemas.catalogue.load import ConfigType, config_type, enumerations
 from neurarch_schemas.config import rope
-from neurarch_schemas.config.derived import derivations
+from neurarch_schemas.config.derived import Steps, derivations
 from neurarch_schemas.config.draft import Draft, apply
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 # Nested deeper than this is not a model config; nothing is opened below.
 DEEPEST = 6
+NO_STEPS: Steps = ((), (), ())
 
 
 @lru_cache(maxsize=256)
@@ -48,20 +49,26 @@ def resolve(
     """``given`` is what the class is constructed from: the keys ``written`` in the document, with what a parent adds."""
     draft = Draft(record, pointer, given)
     draft.written = written
-    steps = derivations(record.derived_by) if record.derived_by else ((), ())
-    before, after = steps if steps is not None else ((), ())
+    steps = derivations(record.derived_by) if record.derived_by else NO_STEPS
+    before, rotary, after = steps if steps is not None else NO_STEPS
     apply(before, draft)
     if depth < DEEPEST:
         open_nested(draft, depth)
     dtype = draft.keywords.pop("torch_dtype", None)
     if dtype is not None and draft.values.get("dtype") is None:
         draft.derive("dtype", dtype)
-    apply((rope.convert,), draft)
+    apply(rotary or (rope.convert,), draft)
+    per_layer_config = draft.keywords.get("per_layer_config")
     for key, value in draft.keywords.items():
-        draft.values[record.synonyms.get(key, key)] = value
+        if key == "rope_scaling" and "rope_parameters" in draft.values:
+            draft.derive("rope_parameters", value)
+        elif key not in record.attributes:
+            draft.values[record.synonyms.get(key, key)] = value
+    if isinstance(per_layer_config, dict):
+        apply((override_layers,), draft)
     for key in ("layer_types", "mtp_layer_types"):
         rename_layer_types(draft, key)
-    apply(after, draft)
+    apply((*after, rope.name_types), draft)
     if steps is None:
         fill_recorded(draft)
     return draft
@@ -97,11 +104,9 @@ def open_nested(draft: Draft, depth: int) -> None:
 
 def open_one(draft: Draft, key: str, record: ConfigType, given: Mapping[str, JSONValue], depth: int) -> Draft:
     written = draft.written.get(key)
-    nested = resolve(
+    return resolve(
         record, given, written if isinstance(written, dict) else {}, f"{draft.pointer}/{escape(key)}", depth + 1
     )
-    nested.nested_in = draft
-    return nested
 
 
 def escape(key: str) -> str:
@@ -120,6 +125,24 @@ def rename_layer_types(draft: Draft, key: str) -> None:
     elif key in draft.patterns:
         pattern: LayerPattern[JSONScalar] = draft.patterns[key]
         draft.patterns[key] = pattern.map(lambda item: names.get(item, item) if isinstance(item, str) else item)
+
+
+def override_layers(draft: Draft) -> None:
+    """``per_layer_config``: keys whose value differs in single layers."""
+    overrides = draft.values["per_layer_config"]
+    if not isinstance(overrides, dict):
+        return
+    count = draft.integer("num_hidden_layers")
+    for index, changes in overrides.items():
+        if not isinstance(changes, dict):
+            continue
+        for name, value in changes.items():
+            if isinstance(value, list | dict):
+                continue
+            if name not in draft.per_layer:
+                common = draft.get(name)
+                draft.per_layer[name] = LayerPattern.constant(None if isinstance(common, list | dict) else common, count)
+            draft.per_layer[name] = draft.per_layer[name].with_item(int(index), value)
 
 
 def fill_recorded(draft: Draft) -> None:

@@ -74,3 +74,19 @@ def fill(draft: Draft, part: dict[str, JSONValue], theta: JSONValue, partial: JS
         part.setdefault("partial_rotary_factor", partial)
     if draft.type.rope_type != "default" and part["rope_type"] == "default":
         part["rope_type"] = draft.type.rope_type
+
+
+def name_types(draft: Draft) -> None:
+    """Every part says its ``rope_type`` in the end, also where a class keeps its RoPE parameters as they are."""
+    parameters = draft.values.get("rope_parameters")
+    if not isinstance(parameters, dict) or not parameters:
+        return
+    keys = nested_keys(draft, parameters)
+    parts = [parameters[key] for key in keys] if keys else [parameters]
+    if all(not isinstance(part, dict) or "rope_type" in part for part in parts):
+        return
+    named = copy(parameters)
+    for part in [named[key] for key in keys] if keys else [named]:
+        if isinstance(part, dict):
+            part["rope_type"] = part.get("rope_type", part.get("type", "default"))
+    draft.derive("rope_parameters", named)

@@ -1,7 +1,7 @@
 """What config classes fill in from other keys, one file a group of related classes.
 
-Each file declares ``BEFORE`` and ``AFTER``: config class -> derivations that run before and after nested configs, RoPE
-and dtype are resolved. ``index.json`` (tools/index_derived.py) says which file a class is in.
+Each file declares ``BEFORE``, ``ROPE`` and ``AFTER``: config class -> derivations that run before nested configs, RoPE
+and dtype are resolved, in place of the common RoPE step, and in the end. ``index.json`` (tools/index_derived.py) says which file a class is in.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 if TYPE_CHECKING:
     from neurarch_schemas.config.draft import Rule
 
 
+Steps: TypeAlias = "tuple[tuple[Rule, ...], tuple[Rule, ...], tuple[Rule, ...]]"
+
+
 class Derivations(Protocol):
     BEFORE: Mapping[str, tuple[Rule, ...]]
+    ROPE: Mapping[str, tuple[Rule, ...]]
     AFTER: Mapping[str, tuple[Rule, ...]]
 
 
@@ -30,10 +34,10 @@ def files() -> Mapping[str, str]:
 
 
 @cache
-def derivations(config_class: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]] | None:
-    """(before, after) for a class; None when its derivations are not written down here."""
+def derivations(config_class: str) -> Steps | None:
+    """(before, RoPE, after) for a class; None when its derivations are not written down here."""
     name = files().get(config_class)
     if name is None:
         return None
     module = cast("Derivations", import_module(f"{__package__}.{name}"))
-    return module.BEFORE.get(config_class, ()), module.AFTER.get(config_class, ())
+    return module.BEFORE.get(config_class, ()), module.ROPE.get(config_class, ()), module.AFTER.get(config_class, ())
