@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from neurarch_schemas.architectures.language_heads import with_language_head
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention
@@ -16,8 +15,6 @@ from neurarch_schemas.modules.tree import Module, Stack, named
 PRE_NORM = ("input_layernorm", "post_attention_layernorm")
 POST_NORM = ("post_attention_layernorm", "post_feedforward_layernorm")
 SANDWICH_NORM = (*PRE_NORM, "pre_feedforward_layernorm", "post_feedforward_layernorm")
-
-_LONGEST_PERIOD = 4096
 
 
 def head_dim(config: ModelConfig) -> int:
@@ -108,17 +105,6 @@ def language_model(
     }
     backbone = Module("Model", children=named(parts), width_out=width)
     return with_language_head(config, backbone, hidden=width, embedding=f"{embedding}.weight", **head)
-
-
-def every_nth(step: int, length: int) -> LayerPattern[bool]:
-    """True at layers step-1, 2*step-1, ...: the layers whose 1-based number is a multiple of ``step``."""
-    if step == 0:
-        raise CannotBuild("layers cannot be chosen by a step of zero")
-    if step > length:
-        return LayerPattern.constant(False, length)
-    if step > _LONGEST_PERIOD:
-        raise CannotBuild(f"a layer pattern with a period of {step} layers is not followed")
-    return LayerPattern.periodic((*(False,) * (step - 1), True), length)
 
 
 def from_layer(first: int, length: int) -> LayerPattern[bool]:

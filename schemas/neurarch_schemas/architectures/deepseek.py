@@ -101,9 +101,7 @@ def moe(config: ModelConfig) -> Module:
 def gated_norm(config: ModelConfig) -> Module:
     """RMSNorm times a gate computed from its own output through ``gated_norm_rank`` dimensions."""
     hidden, rank = config.integer("hidden_size"), config.integer("gated_norm_rank")
-    gate = Module(
-        "Gate", children=children(fc1=linear(hidden, rank, bias=False), fc2=linear(rank, hidden, bias=False))
-    )
+    gate = Module("Gate", children=children(fc1=linear(hidden, rank, bias=False), fc2=linear(rank, hidden, bias=False)))
     return Module("GatedRMSNorm", children=children(norm=rms_norm(hidden), mlp=gate), part="norm")
 
 
@@ -141,6 +139,4 @@ def indexed_layers(config: ModelConfig) -> LayerPattern[bool]:
 
 def build(config: ModelConfig) -> Module:
     pattern = sparse_layers(config).zip(indexed_layers(config))
-    return language_model(
-        config, layers(pattern, lambda kind: layer(config, *kind)), question_answering_prefix="model"
-    )
+    return language_model(config, layers(pattern, lambda kind: layer(config, *kind)), question_answering_prefix="model")

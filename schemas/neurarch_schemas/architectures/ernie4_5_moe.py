@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import (
     decoder_layer,
-    every_nth,
     feed_forward,
     language_model,
     self_attention,
 )
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.periods import every
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.tree import Module, Tensor
@@ -41,7 +41,8 @@ def layer(config: ModelConfig, window: int | None, sparse: bool) -> Module:
 
 def sparse_layers(config: ModelConfig) -> LayerPattern[bool]:
     length = config.integer("num_hidden_layers")
-    pattern = every_nth(config.integer("moe_layer_interval"), length)
+    interval = config.integer("moe_layer_interval")
+    pattern = every(interval, interval - 1, length, True, False)
     first = min(config.integer("moe_layer_start_index"), length)
     last = config.get("moe_layer_end_index")
     # -1 is the last layer; the index itself is still sparse.

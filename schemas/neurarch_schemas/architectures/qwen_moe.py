@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import (
     decoder_layer,
-    every_nth,
     feed_forward,
     language_model,
     self_attention,
 )
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.periods import every
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.layers import linear
@@ -28,7 +28,8 @@ def sparse_layers(config: ModelConfig) -> LayerPattern[bool]:
     length = config.integer("num_hidden_layers")
     if expert_count(config) == 0:
         return LayerPattern.constant(False, length)
-    pattern = every_nth(config.integer("decoder_sparse_step", 1), length)
+    step = config.integer("decoder_sparse_step", 1)
+    pattern = every(step, step - 1, length, True, False)
     for index in config.integers("mlp_only_layers") if config.is_set("mlp_only_layers") else ():
         pattern = pattern.with_item(index, False)
     return pattern
