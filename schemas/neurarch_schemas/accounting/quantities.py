@@ -15,7 +15,7 @@ def _digits(value: int, unit: int) -> str:
 
 
 def count(value: int) -> str:
-    """A count of parameters or tokens: 228689748992 is "229B"."""
+    """A count of parameters or tokens: 228_600_000_000 is "229B"."""
     for name, unit in _COUNTS:
         if abs(value) >= unit:
             return f"{_digits(value, unit)}{name}"
@@ -36,7 +36,7 @@ def binary_bytes(value: int) -> str:
 
 
 def decimal_bytes(value: int) -> str:
-    """16_642_998_272 is "16.6 GB"."""
+    """16_600_000_000 is "16.6 GB"."""
     for name, unit in _DECIMAL:
         if abs(value) >= unit:
             return f"{_digits(value, unit)} {name}"
