@@ -32,7 +32,9 @@ def test_pages_and_data_are_inside(wheel: Path) -> None:
     rules = ROOT / "rules" / "neurarch_rules" / "rules"
     for page in rules.glob("*.md"):
         assert f"neurarch_rules/rules/{page.name}" in names
-    assert "neurarch_schemas/catalogue/data/llama.json" in names
+    schemas = ROOT / "schemas"
+    for data in (schemas / "neurarch_schemas" / "catalogue").rglob("*.json"):
+        assert data.relative_to(schemas).as_posix() in names
     assert "neurarch_schemas/architectures/index.json" in names
     assert "neurarch_schemas/py.typed" in names
 
