@@ -10,7 +10,7 @@ from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import rms_norm, token_embedding
-from neurarch_schemas.modules.tree import Module, Stack, named
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
 
 PRE_NORM = ("input_layernorm", "post_attention_layernorm")
 POST_NORM = ("post_attention_layernorm", "post_feedforward_layernorm")
@@ -30,15 +30,17 @@ def self_attention(
     bias: bool = False,
     qk_norm: Literal["head", "flat"] | None = None,
     norm_names: tuple[str, str] = ("q_norm", "k_norm"),
+    divided: bool = False,
     **more: Any,
 ) -> Module:
     """Rotary grouped-query attention sized by the usual keys.
 
     ``qk_norm``: an RMSNorm of queries and keys over one head ("head"), or over all heads at once ("flat").
+    ``divided``: the class divides hidden size by heads and never reads ``head_dim``.
     """
     heads = config.integer("num_attention_heads")
     kv_heads = config.integer("num_key_value_heads", heads)
-    dim = head_dim(config)
+    dim = config.integer("hidden_size") // heads if divided else head_dim(config)
     extra: dict[str, Module | Stack | None] = dict(more.pop("extra", None) or {})
     if qk_norm is not None:
         query, key = norm_names
@@ -48,7 +50,7 @@ def self_attention(
         config.integer("hidden_size"),
         heads,
         kv_heads,
-        config.optional_integer("head_dim"),
+        None if divided else config.optional_integer("head_dim"),
         bias=bias,
         window=window,
         qk_norm=qk_norm is not None,
@@ -71,7 +73,7 @@ def decoder_layer(
     norm: Module | None = None,
     names: tuple[str, str] = ("self_attn", "mlp"),
 ) -> Module:
-    """Attention (``mixer``), feed-forward or experts (``transform``), and ``norms`` equal norms (RMSNorm by default)."""
+    """Attention (``mixer``), feed-forward or experts (``transform``), and equal norms (RMSNorm by default)."""
     normalization = rms_norm(hidden) if norm is None else norm
     parts: dict[str, Module | Stack | None] = {names[0]: mixer, names[1]: transform}
     parts.update(dict.fromkeys(norms, normalization))
@@ -87,23 +89,25 @@ def language_model(
     names: tuple[str, str, str] = ("embed_tokens", "layers", "norm"),
     before: dict[str, Module | Stack | None] | None = None,
     after: dict[str, Module | Stack | None] | None = None,
+    tensors: tuple[Tensor, ...] = (),
+    rows: int | None = None,
     **head: Any,
 ) -> Module:
     """Token embedding, ``blocks`` and a final norm (RMSNorm by default), with the head that the class name asks for.
 
-    ``before`` and ``after`` are further children in front of the layers and behind the final norm; ``head`` goes to
-    ``with_language_head``.
+    ``before`` and ``after`` are further children in front of the layers and behind the final norm, ``tensors`` the
+    backbone's own, ``rows`` those of the token table where they are not ``vocab_size``; ``head`` goes to ``with_language_head``.
     """
     width = config.integer("hidden_size") if hidden is None else hidden
     embedding, stack, final = names
     parts: dict[str, Module | Stack | None] = {
-        embedding: token_embedding(config.integer("vocab_size"), width),
+        embedding: token_embedding(config.integer("vocab_size") if rows is None else rows, width),
         **(before or {}),
         stack: blocks,
         final: rms_norm(width) if norm is None else norm,
         **(after or {}),
     }
-    backbone = Module("Model", children=named(parts), width_out=width)
+    backbone = Module("Model", tensors, named(parts), width_out=width)
     return with_language_head(config, backbone, hidden=width, embedding=f"{embedding}.weight", **head)
 
 

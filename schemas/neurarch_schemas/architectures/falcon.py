@@ -1,4 +1,4 @@
-"""Falcon: multi-query or grouped-query attention out of one matrix, attention and feed-forward in parallel or in turn."""
+"""Falcon: multi-query or grouped-query attention out of one matrix, feed-forward beside or behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLM-4.5 and its relatives: grouped-query attention, first layers dense, then experts with shared ones and a balancing bias."""
+"""GLM-4.5 and its relatives: grouped-query attention, dense first layers, then experts with a balancing bias."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.tree import Module
 
-MODEL_TYPES = ("glm4_moe", "sarvam_moe", "solar_open", "exaone_moe", "hy_v3")
+MODEL_TYPES = ("glm4_moe", "glm4v_moe_text", "sarvam_moe", "solar_open", "exaone_moe", "hy_v3")
 
 
 def moe(config: ModelConfig) -> Module:
@@ -43,7 +43,7 @@ def layer(config: ModelConfig, window: int | None, sparse: bool) -> Module:
     elif kind == "hy_v3":
         mixer = self_attention(config, window, bias=config.flag("attention_bias"), qk_norm="head")
     else:
-        normalized = kind != "solar_open" and config.flag("use_qk_norm")
+        normalized = kind not in ("solar_open", "glm4v_moe_text") and config.flag("use_qk_norm")
         mixer = self_attention(
             config,
             window,

@@ -46,8 +46,7 @@ def layer(config: ModelConfig, window: int | None) -> Module:
     dim, inner = config.integer("kv_channels"), config.integer("intermediate_size")
     # As many query heads as KV heads for every active expert.
     heads = kv_heads * config.integer("num_experts_per_tok")
-    kind = "full" if window is None else "sliding"
-    shape = AttentionShape(heads, kv_heads, dim, dim, kind, window, position="rope")
+    shape = AttentionShape(heads, kv_heads, dim, dim, "full" if window is None else "sliding", window, position="rope")
     mixer = Module(
         "Attention",
         children=children(

@@ -20,12 +20,16 @@ MODEL_TYPES = (
     "ministral",
     "ministral3",
     "qwen2",
+    "qwen2_vl_text",
+    "qwen2_5_vl_text",
     "qwen3",
+    "qwen3_vl_text",
     "cwm",
     "diffllama",
     "ernie4_5",
     "exaone",
     "granite",
+    "granite_docling_text",
     "granite_swa",
     "hyperclovax",
     "internlm3",
@@ -42,7 +46,10 @@ _BIASES: dict[str, tuple[str | bool, str | bool, str | bool]] = {
     "ministral": (False, False, False),
     "ministral3": (False, False, False),
     "qwen2": (True, False, False),
+    "qwen2_vl_text": (True, False, False),
+    "qwen2_5_vl_text": (True, False, False),
     "qwen3": ("attention_bias", "attention_bias", False),
+    "qwen3_vl_text": ("attention_bias", "attention_bias", False),
     "cwm": (False, False, "mlp_bias"),
     "diffllama": ("attention_bias", "attention_bias", False),
     "ernie4_5": ("use_bias", "use_bias", "use_bias"),
@@ -65,7 +72,8 @@ def layer(config: ModelConfig, window: int | None) -> Module:
         window,
         bias=_bias(config, queries),
         out_bias=_bias(config, output),
-        qk_norm="head" if kind == "qwen3" else None,
+        qk_norm="head" if kind in ("qwen3", "qwen3_vl_text") else None,
+        divided=kind in ("qwen2_vl_text", "qwen2_5_vl_text"),
     )
     if kind == "granite_swa":
         # Attention sinks: one logit a head that takes part in the softmax.
@@ -74,7 +82,7 @@ def layer(config: ModelConfig, window: int | None) -> Module:
         # Differential attention (arXiv:2410.05258): four vectors that weigh the second attention map.
         names = ("lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2")
         mixer = mixer.with_(tensors=tuple(Tensor(name, (head_dim(config),)) for name in names))
-    norms = PRE_NORM
+    norms: tuple[str, ...] = PRE_NORM
     if kind == "hyperclovax" and config.flag("use_post_norm"):
         norms = (*PRE_NORM, "post_norm1", "post_norm2")
     return decoder_layer(

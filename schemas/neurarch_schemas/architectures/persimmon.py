@@ -72,6 +72,7 @@ def layer(config: ModelConfig, window: int | None) -> Module:
             window,
             bias=config.flag("use_qkv_bias"),
             out_bias=False,
+            divided=True,
             extra=query_key_norms(config),
             position="partial rope",
         )

@@ -16,7 +16,7 @@ from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, 
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module
 
-MODEL_TYPES = ("qwen2_moe", "qwen3_moe")
+MODEL_TYPES = ("qwen2_moe", "qwen3_moe", "qwen3_vl_moe_text")
 
 
 def expert_count(config: ModelConfig) -> int:

@@ -1,4 +1,4 @@
-"""Rotary decoders whose feed-forward block has no gate: Apertus, Arcee, Jais 2, NanoChat, StarCoder 2."""
+"""Rotary decoders whose feed-forward block has no gate: Apertus, Arcee, Cosmos 3 Edge, Jais 2, NanoChat, StarCoder 2."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import layer_norm, rms_norm
 from neurarch_schemas.modules.tree import Module, Tensor
 
-MODEL_TYPES = ("apertus", "apertus1p5_text", "arcee", "jais2", "nanochat", "starcoder2")
+MODEL_TYPES = ("apertus", "apertus1p5_text", "arcee", "cosmos3_edge_text", "jais2", "nanochat", "starcoder2")
 
 # (key of the attention biases, key of the feed-forward biases, names of its matrices)
 _LAYOUT: dict[str, tuple[str, str | None, tuple[str, str]]] = {
     "apertus": ("attention_bias", None, ("up_proj", "down_proj")),
     "apertus1p5_text": ("attention_bias", None, ("up_proj", "down_proj")),
     "arcee": ("attention_bias", "mlp_bias", ("up_proj", "down_proj")),
+    "cosmos3_edge_text": ("attention_bias", "mlp_bias", ("fc1", "fc2")),
     "jais2": ("attention_bias", "mlp_bias", ("up_proj", "down_proj")),
     "nanochat": ("attention_bias", None, ("fc1", "fc2")),
     "starcoder2": ("use_bias", "use_bias", ("c_fc", "c_proj")),

@@ -1,0 +1,98 @@
+"""EmbeddingGemma 2 (text): a bidirectional encoder with per-layer inputs projected from the token embeddings.
+
+``per_layer_config`` gives layers with full attention other head sizes.
+"""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures.decoder import SANDWICH_NORM, decoder_layer, feed_forward
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.layer_pattern import LayerPattern
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import layers
+from neurarch_schemas.modules.attention import attention
+from neurarch_schemas.modules.layers import linear, rms_norm, token_embedding
+from neurarch_schemas.modules.tree import Module, Tensor, children
+
+MODEL_TYPES = ("embedding_gemma2_text",)
+READS_PER_LAYER_CONFIG = True
+
+
+def head_sizes(config: ModelConfig) -> LayerPattern[tuple[int, int]]:
+    """(head size, KV heads) of each layer."""
+    usual = (config.integer("head_dim"), config.integer("num_key_value_heads"))
+    pattern = LayerPattern.constant(usual, config.integer("num_hidden_layers"))
+    written = config.mapping("per_layer_config") if config.is_set("per_layer_config") else {}
+    for index, changes in written.items():
+        if (
+            not index.isdecimal()
+            or not isinstance(changes, dict)
+            or not set(changes)
+            <= {
+                "head_dim",
+                "num_key_value_heads",
+            }
+        ):
+            raise CannotBuild("per_layer_config changes more than the head sizes", ("per_layer_config",))
+        dim, kv_heads = changes.get("head_dim", usual[0]), changes.get("num_key_value_heads", usual[1])
+        if not isinstance(dim, int) or not isinstance(kv_heads, int):
+            raise CannotBuild("a head size in per_layer_config is not an integer", ("per_layer_config",))
+        pattern = pattern.with_item(int(index), (dim, kv_heads))
+    return pattern
+
+
+def layer(config: ModelConfig, window: int | None, size: tuple[int, int]) -> Module:
+    hidden, inputs = config.integer("hidden_size"), config.integer("hidden_size_per_layer_input")
+    dim, kv_heads = size
+    mixer = attention(
+        hidden,
+        config.integer("num_attention_heads"),
+        kv_heads,
+        dim,
+        bias=config.flag("attention_bias"),
+        extra={"q_norm": rms_norm(dim), "k_norm": rms_norm(dim)},
+        window=window,
+        kind="encoder",
+        qk_norm=True,
+        cached=False,
+    )
+    block = decoder_layer(hidden, mixer, feed_forward(config), norms=SANDWICH_NORM)
+    inputs_block = Module(
+        "PerLayerInput",
+        children=children(
+            per_layer_input_gate=linear(hidden, inputs, bias=False),
+            per_layer_projection=linear(inputs, hidden, bias=False),
+            post_per_layer_input_norm=rms_norm(hidden),
+        ),
+    )
+    return block.with_(
+        tensors=(Tensor("layer_scalar", (1,), "buffer"),), children=(*block.children, ("ple_block", inputs_block))
+    )
+
+
+def build(config: ModelConfig) -> Module:
+    if head_name(config.architecture) != "Model":
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    hidden, inputs = config.integer("hidden_size"), config.integer("hidden_size_per_layer_input")
+    per_layer = Module(
+        "PerLayerInputs",
+        children=children(
+            per_layer_model_projection=linear(hidden, config.integer("num_hidden_layers") * inputs, bias=False),
+            per_layer_projection_norm=rms_norm(inputs),
+        ),
+        part="embedding",
+    )
+    pattern = config.windows().zip(head_sizes(config))
+    width = config.integer("embedding_dim")
+    return Module(
+        "Model",
+        children=children(
+            embed_tokens=token_embedding(config.integer("vocab_size"), hidden),
+            layers=layers(pattern, lambda kind: layer(config, *kind)),
+            norm=rms_norm(hidden),
+            ple=per_layer,
+            embedding_projection=linear(hidden, width, bias=False, part="head"),
+        ),
+        width_out=width,
+    )
