@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
 
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.setting import Setting
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.modules.tree import Module
 
 
@@ -37,3 +40,21 @@ def build(config: ModelConfig) -> Module:
         return family.build(config)
     except ZeroDivisionError as error:
         raise CannotBuild("a size that others are divided by is zero") from error
+
+
+def build_nested(config: ModelConfig, name: str, architecture: str = "Model", **changes: JSONValue) -> Module:
+    """The module tree of a nested config, whatever family its own ``model_type`` names (transformers' AutoModel).
+
+    ``architecture`` is the class to build, by default the plain backbone; ``changes`` are settings that the outer class
+    fixes. Raises CannotBuild when there is no such nested config or its family is not known.
+    """
+    nested = with_settings(config.nested_config(name), **changes)
+    return build(replace(nested, architecture=architecture))
+
+
+def with_settings(config: ModelConfig, **changes: JSONValue) -> ModelConfig:
+    """The config with some settings derived by an outer class."""
+    if not changes:
+        return config
+    settings = {key: Setting(key, value, "derived", None, "the outer config") for key, value in changes.items()}
+    return replace(config, settings={**config.settings, **settings})

@@ -39,9 +39,7 @@ def feed_forward(config: ModelConfig, experts: int) -> Module:
     active = config.integer("num_experts_per_tok")
     return Module(
         "MixtureOfExperts",
-        children=children(
-            router=router(hidden, experts), experts=fused_experts(hidden, intermediate, experts, active)
-        ),
+        children=children(router=router(hidden, experts), experts=fused_experts(hidden, intermediate, experts, active)),
     )
 
 

@@ -87,9 +87,14 @@ def mixture(config: ModelConfig) -> Module:
 
 def sparse_layers(config: ModelConfig) -> LayerPattern[bool]:
     """Which layers have experts."""
+    if config.model_type == "qwen3_next":
+        return sparse_by_step(config)
+    return constant(config.model_type == "qwen3_5_moe_text", config.integer("num_hidden_layers"))
+
+
+def sparse_by_step(config: ModelConfig) -> LayerPattern[bool]:
+    """Every ``decoder_sparse_step``-th layer has experts, but for those in ``mlp_only_layers``."""
     length = config.integer("num_hidden_layers")
-    if config.model_type != "qwen3_next":
-        return constant(config.model_type == "qwen3_5_moe_text", length)
     if config.integer("num_experts") == 0:
         return constant(False, length)
     step = config.integer("decoder_sparse_step")

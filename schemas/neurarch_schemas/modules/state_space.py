@@ -108,3 +108,15 @@ def short_convolution(hidden: int, kernel: int, *, bias: bool) -> Module:
         width_in=hidden,
         width_out=hidden,
     )
+
+
+def cached_convolution(channels: int, kernel: int) -> Module:
+    """A causal convolution on its own, without bias, that keeps its last ``kernel`` inputs while decoding."""
+    return Module(
+        "ShortConvolution",
+        children=children(conv1d=causal_convolution(channels, kernel, bias=False)),
+        part="convolution",
+        caches=(Cache("convolution", constant=channels * kernel),),
+        width_in=channels,
+        width_out=channels,
+    )
