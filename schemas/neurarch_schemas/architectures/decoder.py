@@ -96,7 +96,8 @@ def language_model(
     """Token embedding, ``blocks`` and a final norm (RMSNorm by default), with the head that the class name asks for.
 
     ``before`` and ``after`` are further children in front of the layers and behind the final norm, ``tensors`` the
-    backbone's own, ``rows`` those of the token table where they are not ``vocab_size``; ``head`` goes to ``with_language_head``.
+    backbone's own, ``rows`` the size of the token table where it is not ``vocab_size``; ``head`` goes to
+    ``with_language_head``.
     """
     width = config.integer("hidden_size") if hidden is None else hidden
     embedding, stack, final = names

@@ -1,7 +1,7 @@
 """DeepSeek-V2, V3, V3.2 and the models that keep their layout: multi-head latent attention, with or without experts.
 
-``first_k_dense_replace`` or ``mlp_layer_types`` says which layers are mixtures of experts. V3.2, GLM-5 and A.X-K2 add an
-indexer with index keys of its own; a layer that ``indexer_types`` calls "shared" uses the choice of the one before.
+``first_k_dense_replace`` or ``mlp_layer_types`` says which layers are mixtures of experts. V3.2, GLM-5 and A.X-K2 have
+an indexer with index keys of its own; a layer that ``indexer_types`` calls "shared" uses the choice of the one before.
 """
 
 from __future__ import annotations

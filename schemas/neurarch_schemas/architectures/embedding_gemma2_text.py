@@ -10,36 +10,31 @@ from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.overrides import Overrides, per_layer_overrides
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.layers import linear, rms_norm, token_embedding
 from neurarch_schemas.modules.tree import Module, Tensor, children
 
 MODEL_TYPES = ("embedding_gemma2_text",)
-READS_PER_LAYER_CONFIG = True
 
 
 def head_sizes(config: ModelConfig) -> LayerPattern[tuple[int, int]]:
     """(head size, KV heads) of each layer."""
     usual = (config.integer("head_dim"), config.integer("num_key_value_heads"))
-    pattern = LayerPattern.constant(usual, config.integer("num_hidden_layers"))
-    written = config.mapping("per_layer_config") if config.is_set("per_layer_config") else {}
-    for index, changes in written.items():
-        if (
-            not index.isdecimal()
-            or not isinstance(changes, dict)
-            or not set(changes)
-            <= {
-                "head_dim",
-                "num_key_value_heads",
-            }
-        ):
-            raise CannotBuild("per_layer_config changes more than the head sizes", ("per_layer_config",))
-        dim, kv_heads = changes.get("head_dim", usual[0]), changes.get("num_key_value_heads", usual[1])
-        if not isinstance(dim, int) or not isinstance(kv_heads, int):
-            raise CannotBuild("a head size in per_layer_config is not an integer", ("per_layer_config",))
-        pattern = pattern.with_item(int(index), (dim, kv_heads))
-    return pattern
+    length = config.integer("num_hidden_layers")
+    if not config.is_set("per_layer_config"):
+        return LayerPattern.constant(usual, length)
+    overrides = per_layer_overrides(config, ("head_dim", "num_key_value_heads"), length)
+    return overrides.map(
+        lambda changes: (own(changes, "head_dim", usual[0]), own(changes, "num_key_value_heads", usual[1]))
+    )
+
+
+def own(changes: Overrides, key: str, usual: int) -> int:
+    """The value a layer has instead of the usual one."""
+    value = dict(changes).get(key)
+    return usual if value is None else value
 
 
 def layer(config: ModelConfig, window: int | None, size: tuple[int, int]) -> Module:

@@ -57,7 +57,17 @@ _BIASES: dict[str, tuple[str | bool, str | bool, str | bool]] = {
 }
 
 # The question answering classes of these call their backbone "transformer", all others "model".
-_OLD_QUESTION_ANSWERING = ("llama", "diffllama", "exaone", "internlm3", "iquestcoder", "qwen2", "qwen3")
+_OLD_QUESTION_ANSWERING = (
+    "llama",
+    "diffllama",
+    "exaone",
+    "internlm3",
+    "iquestcoder",
+    "qwen2",
+    "qwen3",
+    "seed_oss",
+    "smollm3",
+)
 
 
 def _bias(config: ModelConfig, source: str | bool) -> bool:

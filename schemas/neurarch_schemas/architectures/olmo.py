@@ -38,4 +38,4 @@ def layer(config: ModelConfig, window: int | None) -> Module:
 
 def build(config: ModelConfig) -> Module:
     stack = layers(config.windows(), lambda window: layer(config, window))
-    return language_model(config, stack, norm=norm(config), question_answering_prefix="model")
+    return language_model(config, stack, norm=norm(config))

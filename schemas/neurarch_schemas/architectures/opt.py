@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import with_language_head
+from neurarch_schemas.architectures.language_heads import head_name, with_language_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention
@@ -52,6 +52,8 @@ def build(config: ModelConfig) -> Module:
         ),
         width_out=width,
     )
+    if head_name(config.architecture) == "Decoder":
+        return decoder
     backbone = Module("Model", children=children(decoder=decoder), width_out=width)
     return with_language_head(
         config,

@@ -63,4 +63,7 @@ def layer(config: ModelConfig, window: int | None, sparse: bool) -> Module:
 
 def build(config: ModelConfig) -> Module:
     pattern = config.windows().zip(sparse_layers(config))
-    return language_model(config, layers(pattern, lambda kind: layer(config, *kind)))
+    # The question answering class of Qwen3-MoE calls its backbone "transformer".
+    answering = "transformer" if config.model_type == "qwen3_moe" else "model"
+    stack = layers(pattern, lambda kind: layer(config, *kind))
+    return language_model(config, stack, question_answering_prefix=answering)

@@ -1,4 +1,4 @@
-"""Rotary decoders whose feed-forward block has no gate: Apertus, Arcee, Cosmos 3 Edge, Jais 2, NanoChat, StarCoder 2."""
+"""Rotary decoders without a gate in the feed-forward block: Apertus, Arcee, Cosmos 3 Edge, Jais 2, StarCoder 2 ..."""
 
 from __future__ import annotations
 
@@ -56,4 +56,4 @@ def build(config: ModelConfig) -> Module:
     stack = layers(config.windows(), lambda window: layer(config, window))
     # Apertus 1.5 reads more tokens (images) than it may write.
     rows = (config.optional_integer("output_vocab_size") or None) if config.model_type == "apertus1p5_text" else None
-    return language_model(config, stack, norm=norm(config), vocabulary=rows, question_answering_prefix="model")
+    return language_model(config, stack, norm=norm(config), vocabulary=rows)
