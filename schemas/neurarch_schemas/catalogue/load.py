@@ -44,6 +44,8 @@ class ConfigType:
     """Canonical key -> value before the class derives anything."""
     resolved: Mapping[str, Any]
     """Canonical key -> value in a config that writes nothing."""
+    fields: frozenset[str]
+    """Names the class declares. A synonym that is not among them is taken in last and therefore wins."""
     synonyms: Mapping[str, str]
     """Accepted name -> canonical name."""
     nested: Mapping[str, NestedType]
@@ -73,7 +75,13 @@ class ConfigType:
 
 
 def read_data(name: str) -> Any:
-    return json.loads((DATA / name).read_bytes())
+    text = (DATA / name).read_bytes()
+    return json.loads(text, object_hook=special_float) if b"__float__" in text else json.loads(text)
+
+
+def special_float(item: dict[str, Any]) -> Any:
+    """Infinity and NaN as transformers writes them into JSON."""
+    return float(item["__float__"]) if "__float__" in item else item
 
 
 @lru_cache(maxsize=1)
@@ -122,15 +130,22 @@ def config_type(name: str) -> ConfigType | None:
     if data is None:
         return None
     own: Mapping[str, Mapping[str, Any]] = data["properties"]
-    properties = {**base_properties(), **own}
-    declared = {}
-    resolved = {}
-    for key, entry in properties.items():
+    synonyms: Mapping[str, str] = data.get("x-synonyms", {})
+    properties: dict[str, Mapping[str, Any]] = dict(base_properties())
+    declared: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
+    fields: set[str] = set()
+    for key, entry in (*base_properties().items(), *own.items()):
+        name = synonyms.get(key, key)
         if "x-computed" in entry:
-            resolved[key] = entry["default"]
-        elif "default" in entry or key in data.get("x-nested", ()):
-            resolved[key] = entry.get("default")
-            declared[key] = entry.get("x-declared", entry.get("default"))
+            resolved[name] = entry["default"]
+            properties.setdefault(name, entry)
+            continue
+        properties[name] = entry
+        if "default" in entry or key in data.get("x-nested", ()):
+            fields.add(key)
+            resolved[name] = entry.get("default")
+            declared[name] = entry.get("x-declared", entry.get("default"))
     return ConfigType(
         model_type=data.get("x-model-type", name),
         config_class=data["title"],
@@ -138,7 +153,8 @@ def config_type(name: str) -> ConfigType | None:
         properties=properties,
         declared=declared,
         resolved=resolved,
-        synonyms=data.get("x-synonyms", {}),
+        fields=frozenset(fields),
+        synonyms=synonyms,
         nested={
             key: NestedType(
                 entry["model_type"],

@@ -34,12 +34,12 @@ class Draft:
         self.type = record
         self.pointer = pointer
         self.written = written
-        declared = record.declared
-        self.values: dict[str, JSONValue] = dict(declared)
+        fields, synonyms = record.fields, record.synonyms
+        self.values: dict[str, JSONValue] = dict(record.declared)
         self.keywords: dict[str, JSONValue] = {}
         for key, value in written.items():
-            if key in declared:
-                self.values[key] = value
+            if key in fields:
+                self.values[synonyms.get(key, key)] = value
             else:
                 self.keywords[key] = value
         self.derived: dict[str, str | None] = {}

@@ -20,6 +20,7 @@ class Conflict:
     """JSON pointers of the two keys; ``ModelConfig.setting(name).pointer`` is the one that counts."""
     second: str
 
+
 LISTS_OF_LAYER_KINDS = frozenset({"layer_types", "mlp_layer_types"})
 
 

@@ -68,10 +68,10 @@ def finish(draft: Draft) -> ModelConfig:
     pointer = draft.pointer
     written: dict[str, str] = {}
     for key in draft.written:
-        name = key if key in record.declared else record.synonyms.get(key, key)
+        name = record.synonyms.get(key, key)
         if name in written and draft.written[written[name]] != draft.written[key]:
             conflicts.append(Conflict(name, f"{pointer}/{escape(written[name])}", f"{pointer}/{escape(key)}"))
-        if name not in written or key not in record.declared:
+        if name not in written or key not in record.fields:
             written[name] = key
     if "torch_dtype" in written and draft.written.get("dtype") is None:
         written["dtype"] = "torch_dtype"

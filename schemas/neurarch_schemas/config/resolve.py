@@ -27,6 +27,7 @@ def foreign_type(model_type: str) -> ConfigType:
         properties={},
         declared={},
         resolved={},
+        fields=frozenset(),
         synonyms={},
         nested={},
         keywords={},
@@ -141,7 +142,9 @@ def override_layers(draft: Draft) -> None:
                 continue
             if name not in draft.per_layer:
                 common = draft.get(name)
-                draft.per_layer[name] = LayerPattern.constant(None if isinstance(common, list | dict) else common, count)
+                draft.per_layer[name] = LayerPattern.constant(
+                    None if isinstance(common, list | dict) else common, count
+                )
             draft.per_layer[name] = draft.per_layer[name].with_item(int(index), value)
 
 

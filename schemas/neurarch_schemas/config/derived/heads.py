@@ -29,9 +29,9 @@ KV_HEADS = (
 HEAD_DIM_AND_KV_HEADS = (
     "ArceeConfig AriaTextConfig CanaryDecoderConfig ExaoneConfig InternLM3Config IQuestCoderConfig Jais2Config "
     "LlamaConfig NeuCodecConfig Xcodec2Config DiffLlamaConfig Ernie4_5Config PaddleOCRTextConfig SeedOssConfig "
-    "MistralConfig VoxtralRealtimeTextConfig EuroBertConfig GraniteSpeech5EncoderConfig CsmDepthDecoderConfig"
+    "MistralConfig VoxtralRealtimeTextConfig EuroBertConfig CsmDepthDecoderConfig"
 )
-HEAD_DIM = "EsmFold2AtomEncoderConfig EsmFold2DiffusionModuleConfig VoxtralRealtimeEncoderConfig NomicBertConfig"
+HEAD_DIM = "EsmFold2AtomEncoderConfig EsmFold2DiffusionModuleConfig VoxtralRealtimeEncoderConfig"
 HALF_ROTARY = "Glm4MoeConfig Glm4vMoeTextConfig PersimmonConfig"
 
 LLAMA_3_ROPE = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
@@ -255,7 +255,9 @@ ROPE: Mapping[str, tuple[Rule, ...]] = {
     "MiniMaxM2Config": (rotary_dim_rope,),
 }
 AFTER: Mapping[str, tuple[Rule, ...]] = {
+    "GraniteSpeech5EncoderConfig": (head_dim, kv_heads, default("subsample_layers", [0, 1])),
     "HyperCLOVAXConfig": (attention_multiplier,),
+    "NomicBertConfig": (head_dim,),
     "Phi4MultimodalConfig": (lambda draft: phi4_end(draft),),
 }
 

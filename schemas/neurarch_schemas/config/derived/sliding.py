@@ -108,6 +108,8 @@ def cohere2_moe_layers(draft: Draft) -> None:
         draft.derive_pattern("layer_types", front + rest, "sliding_window_pattern")
     if draft.is_null("mlp_layer_types"):
         draft.derive_pattern("mlp_layer_types", dense_then_sparse(dense, length), "first_k_dense_replace")
+    if not draft.has("rope_parameters") and draft.has("rope_theta"):
+        rope.standardize(draft, {})
 
 
 def halved_window(draft: Draft) -> None:
@@ -494,7 +496,7 @@ ROPE: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("Qwen2_5_VLTextConfig", "Qwen2VLTextConfig"), (multimodal_rope,)),
     "ModernBertConfig": (split_rope(160000.0, 10000.0, "global_rope_theta", "local_rope_theta", both=True),),
     "ModernBertDecoderConfig": (split_rope(160000.0, 10000.0, "global_rope_theta", "local_rope_theta", both=True),),
-    "Olmo3Config": (split_rope(10000.0, 10000.0, local_key="rope_theta"),),
+    "Olmo3Config": (split_rope(500000.0, 500000.0, local_key="rope_theta"),),
     "CohereCompassTextConfig": (cohere_compass_rope,),
     "ZayaConfig": (zaya_rope,),
 }
