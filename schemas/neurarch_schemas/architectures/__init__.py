@@ -1,4 +1,6 @@
-"""One file a family: ``MODEL_TYPES`` and ``build(config) -> Module``. ``index.json`` says which file a type is in."""
+"""One file a family: ``MODEL_TYPES`` and ``build(config) -> Module``. ``index.json`` says which file a type is in.
+
+A family whose layers follow ``per_layer_config`` says so with ``READS_PER_LAYER_CONFIG = True``; others refuse it."""
 
 from __future__ import annotations
 
@@ -36,6 +38,8 @@ def build(config: ModelConfig) -> Module:
     if name is None:
         raise CannotBuild(f"the architecture of model type {config.model_type!r} is not known")
     family = cast("Family", import_module(f"{__package__}.{name}"))
+    if config.is_set("per_layer_config") and not getattr(family, "READS_PER_LAYER_CONFIG", False):
+        raise CannotBuild(f"{config.model_type} is not known to vary by layer", ("per_layer_config",))
     try:
         return family.build(config)
     except ZeroDivisionError as error:

@@ -18,6 +18,7 @@ from neurarch_schemas.modules.layers import linear, rms_norm
 from neurarch_schemas.modules.tree import Module
 
 MODEL_TYPES = ("dots3_note_text",)
+READS_PER_LAYER_CONFIG = True
 
 _SLIDING_DEFAULTS = {
     "num_attention_heads": 64,

@@ -17,6 +17,7 @@ from neurarch_schemas.modules.layers import linear, rms_norm, token_embedding
 from neurarch_schemas.modules.tree import Module, Tensor, children
 
 MODEL_TYPES = ("embedding_gemma2_text",)
+READS_PER_LAYER_CONFIG = True
 
 
 def head_sizes(config: ModelConfig) -> LayerPattern[tuple[int, int]]:

@@ -20,6 +20,7 @@ from neurarch_schemas.modules.layers import linear, rms_norm
 from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, Tensor, children
 
 MODEL_TYPES = ("gemma4_text", "gemma4_unified_text")
+READS_PER_LAYER_CONFIG = True
 
 _VARIED = ("head_dim", "num_key_value_heads")
 _DEFAULT_GLOBAL_HEAD_DIM = 512
