@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.modules.layers import linear
-from neurarch_schemas.modules.tree import Module, Run, Stack, stack
+from neurarch_schemas.modules.tree import Module, Part, Run, Stack, stack
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -49,3 +49,18 @@ def _tied_stack(stack: Stack, original: str) -> Stack:
         tuple(Run(tuple(tied_copy(item, f"{original}.{{}}") for item in run.modules), run.times) for run in stack.runs),
         stack.first_index,
     )
+
+
+def in_part(module: Module, part: Part) -> Module:
+    """``module`` with everything inside it counted under ``part``: a tower is "vision" through and through."""
+    inside = tuple(
+        (name, in_part(child, part) if isinstance(child, Module) else _stack_in_part(child, part))
+        for name, child in module.children
+    )
+    return replace(module, part=part, children=inside)
+
+
+def _stack_in_part(stack: Stack, part: Part) -> Stack:
+    built = {id(item): in_part(item, part) for run in stack.runs for item in run.modules}
+    runs = tuple(Run(tuple(built[id(item)] for item in run.modules), run.times) for run in stack.runs)
+    return Stack(runs, stack.first_index)

@@ -1,0 +1,103 @@
+"""The vision encoders of CLIP, SigLIP and Pixtral, alone and as towers of larger models."""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import uniform
+from neurarch_schemas.modules.feed_forward import gated_mlp, mlp
+from neurarch_schemas.modules.layers import convolution, layer_norm, linear, position_embedding, rms_norm
+from neurarch_schemas.modules.tree import Module, Tensor, children
+from neurarch_schemas.modules.vision import clip_layer, height_and_width, patch_count, torch_attention, vision_attention
+
+MODEL_TYPES = ("clip_vision_model", "siglip_vision_model", "pixtral")
+
+
+def embeddings(config: ModelConfig) -> Module:
+    """Patches and learned positions; CLIP has a class token and no bias in the patch projection."""
+    hidden, clip = config.integer("hidden_size"), config.model_type == "clip_vision_model"
+    patches = convolution(config.integer("num_channels"), hidden, height_and_width(config, "patch_size"), bias=not clip)
+    return Module(
+        "Embeddings",
+        (Tensor("class_embedding", (hidden,)),) if clip else (),
+        children(patch_embedding=patches, position_embedding=position_embedding(patch_count(config) + clip, hidden)),
+        part="embedding",
+    )
+
+
+def attention_pooling(config: ModelConfig) -> Module:
+    """SigLIP's head: one learned query attends to all patches."""
+    hidden = config.integer("hidden_size")
+    return Module(
+        "AttentionPooling",
+        (Tensor("probe", (1, 1, hidden)),),
+        children(
+            attention=torch_attention(hidden, config.integer("num_attention_heads")),
+            layernorm=layer_norm(hidden),
+            mlp=mlp(hidden, config.integer("intermediate_size")),
+        ),
+        part="head",
+    )
+
+
+def vision_transformer(config: ModelConfig) -> Module:
+    hidden, clip = config.integer("hidden_size"), config.model_type == "clip_vision_model"
+    layer = clip_layer(hidden, config.integer("num_attention_heads"), config.integer("intermediate_size"))
+    encoder = Module("Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers"))))
+    pooling = not clip and config.flag("vision_use_head", True)
+    return Module(
+        "VisionModel",
+        children=children(
+            embeddings=embeddings(config),
+            pre_layrnorm=layer_norm(hidden) if clip else None,
+            encoder=encoder,
+            post_layernorm=layer_norm(hidden),
+            head=attention_pooling(config) if pooling else None,
+        ),
+        width_out=hidden,
+    )
+
+
+def pixtral(config: ModelConfig) -> Module:
+    """Rotary positions in two dimensions, RMSNorm, gated MLPs and no biases."""
+    hidden = config.integer("hidden_size")
+    layer = Module(
+        "EncoderLayer",
+        children=children(
+            attention_norm=rms_norm(hidden),
+            feed_forward=gated_mlp(hidden, config.integer("intermediate_size")),
+            attention=vision_attention(
+                hidden,
+                config.integer("num_attention_heads"),
+                names=("q_proj", "k_proj", "v_proj", "o_proj"),
+                bias=False,
+                position="rope",
+            ),
+            ffn_norm=rms_norm(hidden),
+        ),
+    )
+    patches = convolution(config.integer("num_channels"), hidden, height_and_width(config, "patch_size"), bias=False)
+    return Module(
+        "VisionModel",
+        children=children(
+            patch_conv=patches,
+            ln_pre=rms_norm(hidden),
+            transformer=Module(
+                "Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers")))
+            ),
+        ),
+        width_out=hidden,
+    )
+
+
+def build(config: ModelConfig) -> Module:
+    model = pixtral(config) if config.model_type == "pixtral" else vision_transformer(config)
+    if head_name(config.architecture) == "Model":
+        return model
+    if config.architecture == "CLIPVisionModelWithProjection":
+        projection = linear(
+            config.integer("hidden_size"), config.integer("projection_dim"), bias=False, part="projector"
+        )
+        return Module(config.architecture, children=children(vision_model=model, visual_projection=projection))
+    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))

@@ -1,0 +1,30 @@
+"""Qwen2-VL to Qwen3.5 and the GLM-4V line: a vision encoder that ends in a merger, and a language model."""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures.composite import either_tied, text_model, tower, with_output_head
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.tree import Module
+
+MODEL_TYPES = (
+    "qwen2_vl",
+    "qwen2_5_vl",
+    "qwen3_vl",
+    "qwen3_vl_moe",
+    "qwen3_5",
+    "qwen3_5_moe",
+    "qwen4_exp",
+    "glm4v",
+    "glm4v_moe",
+    "glm46v",
+    "glmga",
+    "glm_ocr",
+)
+
+_TIED_LIKE_TEXT = ("qwen2_vl", "qwen2_5_vl")
+
+
+def build(config: ModelConfig) -> Module:
+    parts = {"visual": tower(config), "language_model": text_model(config)}
+    tied = either_tied(config) if config.model_type in _TIED_LIKE_TEXT else None
+    return with_output_head(config, {**parts}, tied=tied)
