@@ -29,6 +29,8 @@ class Built:
     reason: str | None
     keys: tuple[str, ...] = ()
     """The config keys that stand in the way, canonical names."""
+    caching: Module | None = None
+    """Without a tree: the attention layers alone, where they are known."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Analysis:
         try:
             return Built(architectures.build(self.config), None)
         except CannotBuild as error:
-            return Built(None, str(error), error.keys)
+            return Built(None, str(error), error.keys, error.caching)
 
     @cached_property
     def rows(self) -> tuple[Row, ...] | None:
@@ -69,7 +71,8 @@ class Analysis:
         """What decoding keeps; None for networks that cache nothing and where the tree is not known."""
         from neurarch_schemas.accounting.kv_cache import kv_cache
 
-        return None if self.built.tree is None else kv_cache(self.built.tree)
+        tree = self.built.tree or self.built.caching
+        return None if tree is None else kv_cache(tree)
 
     @cached_property
     def forward_cost(self) -> ForwardCost | None:
