@@ -47,7 +47,9 @@ class KVCache:
 
     @property
     def _growing(self) -> tuple[tuple[Cache, int], ...]:
-        return tuple((cache, layers) for cache, layers in self.entries if cache.kind != "cross" and not cache.remainder_of)
+        return tuple(
+            (cache, layers) for cache, layers in self.entries if cache.kind != "cross" and not cache.remainder_of
+        )
 
 
 def _expanded(cache: Cache) -> int:
