@@ -46,6 +46,8 @@ class ConfigType:
     """Canonical key -> value in a config that writes nothing."""
     fields: frozenset[str]
     """Names the class declares. A synonym that is not among them is taken in last and therefore wins."""
+    shadowed: frozenset[str]
+    """Declared names without effect: a later declared name sets the same canonical key."""
     synonyms: Mapping[str, str]
     """Accepted name -> canonical name."""
     nested: Mapping[str, NestedType]
@@ -134,7 +136,7 @@ def config_type(name: str) -> ConfigType | None:
     properties: dict[str, Mapping[str, Any]] = dict(base_properties())
     declared: dict[str, Any] = {}
     resolved: dict[str, Any] = {}
-    fields: set[str] = set()
+    fields: dict[str, str] = {}
     for key, entry in (*base_properties().items(), *own.items()):
         name = synonyms.get(key, key)
         if "x-computed" in entry:
@@ -143,9 +145,10 @@ def config_type(name: str) -> ConfigType | None:
             continue
         properties[name] = entry
         if "default" in entry or key in data.get("x-nested", ()):
-            fields.add(key)
+            fields[key] = name
             resolved[name] = entry.get("default")
             declared[name] = entry.get("x-declared", entry.get("default"))
+    last = {name: key for key, name in fields.items()}
     return ConfigType(
         model_type=data.get("x-model-type", name),
         config_class=data["title"],
@@ -154,6 +157,7 @@ def config_type(name: str) -> ConfigType | None:
         declared=declared,
         resolved=resolved,
         fields=frozenset(fields),
+        shadowed=frozenset(key for key, name in fields.items() if key != last[name]),
         synonyms=synonyms,
         nested={
             key: NestedType(

@@ -38,6 +38,8 @@ class Draft:
         self.values: dict[str, JSONValue] = dict(record.declared)
         self.keywords: dict[str, JSONValue] = {}
         for key, value in written.items():
+            if key in record.shadowed:
+                continue
             if key in fields:
                 self.values[synonyms.get(key, key)] = value
             else:

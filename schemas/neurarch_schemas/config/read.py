@@ -68,7 +68,7 @@ def finish(draft: Draft) -> ModelConfig:
     pointer = draft.pointer
     written: dict[str, str] = {}
     for key in draft.written:
-        name = record.synonyms.get(key, key)
+        name = key if key in record.shadowed else record.synonyms.get(key, key)
         if name in written and draft.written[written[name]] != draft.written[key]:
             conflicts.append(Conflict(name, f"{pointer}/{escape(written[name])}", f"{pointer}/{escape(key)}"))
         if name not in written or key not in record.fields:

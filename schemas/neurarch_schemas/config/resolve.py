@@ -28,6 +28,7 @@ def foreign_type(model_type: str) -> ConfigType:
         declared={},
         resolved={},
         fields=frozenset(),
+        shadowed=frozenset(),
         synonyms={},
         nested={},
         keywords={},
