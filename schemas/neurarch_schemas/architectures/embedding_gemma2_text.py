@@ -1,6 +1,7 @@
 """EmbeddingGemma 2 (text): a bidirectional encoder with per-layer inputs projected from the token embeddings.
 
-``per_layer_config`` gives layers with full attention other head sizes.
+``per_layer_config`` gives layers with full attention other head sizes; where a file does not have one, they come from
+``global_head_dim`` and ``num_global_key_value_heads``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.config.overrides import Overrides, per_layer_overrides
+from neurarch_schemas.config.overrides import Overrides, is_written, per_layer_overrides
+from neurarch_schemas.documents.json_value import JSONScalar
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.layers import linear, rms_norm, token_embedding
@@ -19,16 +21,32 @@ from neurarch_schemas.modules.tree import Module, Tensor, children
 MODEL_TYPES = ("embedding_gemma2_text",)
 READS_PER_LAYER_CONFIG = True
 
+_GLOBAL_HEAD_DIM = 512
+_GLOBAL_KV_HEADS = 1
+
+
+def layer_types(config: ModelConfig) -> LayerPattern[JSONScalar]:
+    """The last layer always has full attention."""
+    pattern = config.layers("layer_types")
+    return pattern.with_item(pattern.length - 1, "full_attention")
+
+
+def overrides(config: ModelConfig) -> LayerPattern[Overrides]:
+    """``per_layer_config``, or what the class makes of the keys for layers with full attention."""
+    if is_written(config, "per_layer_config"):
+        return per_layer_overrides(config, ("head_dim", "num_key_value_heads"), config.integer("num_hidden_layers"))
+    wide: Overrides = (
+        ("head_dim", config.integer("global_head_dim", _GLOBAL_HEAD_DIM)),
+        ("num_key_value_heads", config.integer("num_global_key_value_heads", _GLOBAL_KV_HEADS)),
+    )
+    return layer_types(config).map(lambda kind: wide if kind == "full_attention" else ())
+
 
 def head_sizes(config: ModelConfig) -> LayerPattern[tuple[int, int]]:
     """(head size, KV heads) of each layer."""
-    usual = (config.integer("head_dim"), config.integer("num_key_value_heads"))
-    length = config.integer("num_hidden_layers")
-    if not config.is_set("per_layer_config"):
-        return LayerPattern.constant(usual, length)
-    overrides = per_layer_overrides(config, ("head_dim", "num_key_value_heads"), length)
-    return overrides.map(
-        lambda changes: (own(changes, "head_dim", usual[0]), own(changes, "num_key_value_heads", usual[1]))
+    dim, kv_heads = config.integer("head_dim"), config.integer("num_key_value_heads")
+    return overrides(config).map(
+        lambda changes: (own(changes, "head_dim", dim), own(changes, "num_key_value_heads", kv_heads))
     )
 
 
@@ -79,8 +97,10 @@ def build(config: ModelConfig) -> Module:
         ),
         part="embedding",
     )
-    pattern = config.windows().zip(head_sizes(config))
-    width = config.integer("embedding_dim")
+    width = config.optional_integer("sliding_window")
+    windows = layer_types(config).map(lambda kind: width if kind == "sliding_attention" else None)
+    pattern = windows.zip(head_sizes(config))
+    output = config.integer("embedding_dim")
     return Module(
         "Model",
         children=children(
@@ -88,7 +108,7 @@ def build(config: ModelConfig) -> Module:
             layers=layers(pattern, lambda kind: layer(config, *kind)),
             norm=rms_norm(hidden),
             ple=per_layer,
-            embedding_projection=linear(hidden, width, bias=False, part="head"),
+            embedding_projection=linear(hidden, output, bias=False, part="head"),
         ),
-        width_out=width,
+        width_out=output,
     )

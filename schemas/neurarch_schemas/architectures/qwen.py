@@ -1,4 +1,4 @@
-"""Qwen 1, from the code that came with it: fused and biased query-key-value matrix, feed-forward half as wide as stated.
+"""Qwen 1, from the code that came with it: fused biased query-key-value matrix, feed-forward half as wide as stated.
 
 Totals equal the published ones of the 1.8B, 7B, 14B and 72B models.
 """
