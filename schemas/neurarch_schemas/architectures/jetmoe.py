@@ -36,6 +36,7 @@ def routed(config: ModelConfig, inner: int, outer: int, part: Part) -> Module:
             output_linear=parallel_experts(experts, active, outer, hidden, part),
             router=gate,
         ),
+        part,
         width_in=hidden,
         width_out=hidden,
     )

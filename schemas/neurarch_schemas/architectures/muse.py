@@ -17,7 +17,7 @@ from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router
 from neurarch_schemas.modules.layers import linear, rms_norm
-from neurarch_schemas.modules.tree import Module, Tensor
+from neurarch_schemas.modules.tree import Module, Routing, Tensor
 
 MODEL_TYPES = ("muse_glimmer_text", "muse_spark_text")
 
@@ -38,7 +38,7 @@ def moe(config: ModelConfig) -> Module:
         inner, config.integer("moe_intermediate_size"), total, config.integer("num_experts_per_tok")
     )
     # The norm of each expert's output stands inside the experts but is one for all of them.
-    norm = rms_norm(inner).with_(part="norm")
+    norm = rms_norm(inner).with_(routing=Routing(1, 1))
     return mixture_of_experts(
         hidden,
         router(hidden, total, correction_bias="e_score_correction_bias"),

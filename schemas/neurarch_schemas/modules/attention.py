@@ -60,13 +60,15 @@ def attention(
     """Query, key, value and output projections with ``heads`` query heads over ``kv_heads`` key/value heads.
 
     ``hidden`` is the width of the residual stream; ``head_dim`` defaults to hidden // heads; ``bias`` is that of the
-    query, key and value projections, ``out_bias`` (default: the same) that of the output. ``extra`` holds further children (QK norms,
-    sinks). ``cached`` is False in encoders.
+    query, key and value projections, ``out_bias`` (default: the same) that of the output. ``extra`` holds further
+    children (QK norms, sinks). ``cached`` is False in encoders.
     """
     kv_heads = heads if kv_heads is None else kv_heads
     dim = hidden // heads if head_dim is None else head_dim
     values = dim if v_dim is None else v_dim
     query, key, value, out = names
+    if window is not None and kind == "full":
+        kind = "sliding"
     shape = AttentionShape(heads, kv_heads, dim, values, kind, window, kind != "encoder", qk_norm, position)
     return Module(
         type,

@@ -66,7 +66,7 @@ def group_norm(channels: int) -> Module:
 
 
 def batch_norm(channels: int, *, affine: bool = True) -> Module:
-    """Weight and bias, and three persistent buffers: running mean and variance, and the number of batches (a scalar)."""
+    """Weight and bias, and three persistent buffers: running mean and variance, and a count of batches (a scalar)."""
     learned = (Tensor("weight", (channels,)), Tensor("bias", (channels,))) if affine else ()
     running = (
         Tensor("running_mean", (channels,), "buffer"),

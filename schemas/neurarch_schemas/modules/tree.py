@@ -32,6 +32,9 @@ Part = Literal[
 ]
 
 
+_TOWERS = ("vision", "audio", "projector")
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A parameter or persistent buffer; ``name`` is relative to the module that owns it.
@@ -123,7 +126,7 @@ class Module:
     tensors: tuple[Tensor, ...] = ()
     children: tuple[tuple[str, Module | Stack], ...] = ()
     part: Part | None = None
-    """The part of the network this belongs to; children without one inherit it."""
+    """The part of the network this belongs to; children without one inherit it, all children in a tower do."""
     routing: Routing | None = None
     attention: AttentionShape | None = None
     caches: tuple[Cache, ...] = ()
@@ -218,7 +221,8 @@ def walk(module: Module, path: str = "") -> Iterator[Visit]:
 
 
 def _walk(module: Module, path: str, times: int, part: Part, routing: Routing | None) -> Iterator[Visit]:
-    part = module.part or part
+    if part not in _TOWERS:
+        part = module.part or part
     routing = module.routing or routing
     yield Visit(path, module, times, part, routing)
     for name, child in module.children:
