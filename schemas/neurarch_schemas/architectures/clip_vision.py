@@ -1,4 +1,4 @@
-"""The vision encoders of CLIP, SigLIP and Pixtral, alone and as towers of larger models."""
+"""The vision encoders of CLIP, SigLIP, SigLIP 2, Idefics and Pixtral, alone and as towers of larger models."""
 
 from __future__ import annotations
 
@@ -11,17 +11,33 @@ from neurarch_schemas.modules.layers import convolution, layer_norm, linear, pos
 from neurarch_schemas.modules.tree import Module, Tensor, children
 from neurarch_schemas.modules.vision import clip_layer, height_and_width, patch_count, torch_attention, vision_attention
 
-MODEL_TYPES = ("clip_vision_model", "siglip_vision_model", "pixtral")
+MODEL_TYPES = (
+    "clip_vision_model",
+    "siglip_vision_model",
+    "siglip2_vision_model",
+    "idefics2_vision",
+    "idefics3_vision",
+    "smolvlm_vision",
+    "pixtral",
+)
+
+_POOLED = ("siglip_vision_model", "siglip2_vision_model")
 
 
 def embeddings(config: ModelConfig) -> Module:
-    """Patches and learned positions; CLIP has a class token and no bias in the patch projection."""
-    hidden, clip = config.integer("hidden_size"), config.model_type == "clip_vision_model"
-    patches = convolution(config.integer("num_channels"), hidden, height_and_width(config, "patch_size"), bias=not clip)
+    """Patches and learned positions; CLIP has a class token, SigLIP 2 takes flattened patches of any image."""
+    hidden, channels = config.integer("hidden_size"), config.integer("num_channels")
+    kernel = height_and_width(config, "patch_size")
+    clip, flat = config.model_type == "clip_vision_model", config.model_type == "siglip2_vision_model"
+    if flat:
+        patches = linear(channels * kernel[0] * kernel[1], hidden)
+    else:
+        patches = convolution(channels, hidden, kernel, bias=not clip)
+    positions = config.integer("num_patches") if flat else patch_count(config) + clip
     return Module(
         "Embeddings",
         (Tensor("class_embedding", (hidden,)),) if clip else (),
-        children(patch_embedding=patches, position_embedding=position_embedding(patch_count(config) + clip, hidden)),
+        children(patch_embedding=patches, position_embedding=position_embedding(positions, hidden)),
         part="embedding",
     )
 
@@ -45,7 +61,7 @@ def vision_transformer(config: ModelConfig) -> Module:
     hidden, clip = config.integer("hidden_size"), config.model_type == "clip_vision_model"
     layer = clip_layer(hidden, config.integer("num_attention_heads"), config.integer("intermediate_size"))
     encoder = Module("Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers"))))
-    pooling = not clip and config.flag("vision_use_head", True)
+    pooling = config.model_type in _POOLED and config.flag("vision_use_head", True)
     return Module(
         "VisionModel",
         children=children(
@@ -93,7 +109,7 @@ def pixtral(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     model = pixtral(config) if config.model_type == "pixtral" else vision_transformer(config)
-    if head_name(config.architecture) == "Model":
+    if head_name(config.architecture) == "Model" or config.architecture.endswith("VisionTransformer"):
         return model
     if config.architecture == "CLIPVisionModelWithProjection":
         projection = linear(

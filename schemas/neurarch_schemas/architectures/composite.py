@@ -64,21 +64,23 @@ def with_output_head(
     return Module(config.architecture, children=named({prefix: backbone, output: top}))
 
 
-def projector(
-    parts: dict[str, Module | Stack | None], *, tensors: tuple[Tensor, ...] = (), type: str = "Projector"
-) -> Module:  # noqa: A002, E501  # the field is called type everywhere
+def projector(parts: dict[str, Module | Stack | None], *, tensors: tuple[Tensor, ...] = ()) -> Module:
     """What maps the features of a tower to the width of the language model."""
-    return in_part(Module(type, tensors, named(parts)), "projector")
+    return in_part(Module("Projector", tensors, named(parts)), "projector")
 
 
 def two_layer_projector(
-    inputs: int, outputs: int, *, bias: bool = True, inner: int | None = None
-) -> dict[str, Module | Stack | None]:  # noqa: E501
-    """linear_1, an activation, linear_2."""
-    return {
-        "linear_1": linear(inputs, outputs if inner is None else inner, bias),
-        "linear_2": linear(outputs if inner is None else inner, outputs, bias),
-    }
+    inputs: int,
+    outputs: int,
+    *,
+    bias: bool = True,
+    inner: int | None = None,
+    names: tuple[str, str] = ("linear_1", "linear_2"),
+) -> dict[str, Module | Stack | None]:
+    """A linear map to ``inner`` (default ``outputs``), an activation, a linear map to ``outputs``."""
+    width = outputs if inner is None else inner
+    first, second = names
+    return {first: linear(inputs, width, bias), second: linear(width, outputs, bias)}
 
 
 def feature_layers(config: ModelConfig) -> int:

@@ -29,6 +29,11 @@ def lm_head(hidden: int, vocabulary: int, *, tied_to: str | None = None, bias: b
     return linear(hidden, vocabulary, bias, tied_to=tied_to, part="head")
 
 
+def list_of_lists(*lists: tuple[Module, int]) -> Stack:
+    """A list whose items are lists of equal modules. Kept flat, with the same two indices in every name."""
+    return Stack(tuple(Run((Module("List", children=(("0", item),)),), times) for item, times in lists if times > 0))
+
+
 def tied_copy(module: Module, original: str) -> Module:
     """``module`` with every tensor sharing the storage of the one of the same name under the path ``original``."""
     tensors = tuple(replace(tensor, tied_to=f"{original}.{tensor.name}") for tensor in module.tensors)
