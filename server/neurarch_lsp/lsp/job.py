@@ -46,6 +46,8 @@ class Analysed:
     analysis: Analysis | None
     options: Options
     why: str
+    parsed: JsonDocument | None = None
+    """The JSON as read, also of a file that is none of ours (yet)."""
     findings: tuple[Finding, ...] = ()
     hidden: frozenset[str] = frozenset()
     settings_problem: SettingsError | None = None
@@ -88,9 +90,13 @@ def _run(job: Job, ticket: Ticket) -> Analysed:
     analysis = analyse(json_document, document.path or _assumed_name(document), None)
     marks["analysed"] = time.perf_counter()
     if analysis is None:
-        return Analysed(document, None, options, "the content is not that of a model file", settings_problem=problem)
+        return Analysed(
+            document, None, options, "the content is not that of a model file", json_document, settings_problem=problem
+        )
     if excluded:
-        return Analysed(document, analysis, options, "excluded by the settings", settings_problem=problem)
+        return Analysed(
+            document, analysis, options, "excluded by the settings", json_document, settings_problem=problem
+        )
 
     def clock() -> float:
         ticket.poll()
@@ -105,6 +111,7 @@ def _run(job: Job, ticket: Ticket) -> Analysed:
         analysis,
         options,
         f"a {analysis.kind.replace('_', ' ')} file",
+        json_document,
         result.findings,
         editor_settings.hidden_rules(job.settings.editor, job.client_name, document.language),
         problem,

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from neurarch_lsp.lsp import client_features, registration
+from neurarch_lsp.lsp import client_features, commands, registration
 
 if TYPE_CHECKING:
     from neurarch_lsp.lsp.server import NeurarchServer
@@ -45,6 +45,7 @@ class NeurarchProtocol(LanguageServerProtocol):
             params.capabilities.general = types.GeneralClientCapabilities()
         params.capabilities.general.position_encodings = [server.client.position_encoding]
         registration.register(server)
+        commands.register(server)
         result = yield from super().lsp_initialize(params)
         return result
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from neurarch_lsp.lsp import uris, workspace_watch
 from neurarch_lsp.lsp.diagnostics import to_diagnostics
 from neurarch_lsp.lsp.positions import positions_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from neurarch_lsp.lsp.job import Analysed
     from neurarch_lsp.lsp.open_documents import OpenDocument
     from neurarch_lsp.lsp.server import NeurarchServer
@@ -29,9 +33,21 @@ def document_closed(server: NeurarchServer, document: OpenDocument) -> None:
         _send(server, document.uri, None, [])
 
 
-def surroundings_changed(server: NeurarchServer) -> None:
-    """Settings or files beside the documents have changed: everything open is analysed again."""
-    for document in server.documents:
+def files_changed(server: NeurarchServer, changed: frozenset[str]) -> None:
+    """Files on disk have changed: look again at the open documents beside them, at all for a settings file."""
+    if any(workspace_watch.is_settings_file(uris.file_name(uri)) for uri in changed):
+        server.settings.reload()
+        surroundings_changed(server)
+        return
+    folders = {os.path.dirname(uris.key(uri)) for uri in changed}
+    beside = [document for document in server.documents if os.path.dirname(document.key) in folders]
+    if beside:
+        surroundings_changed(server, beside)
+
+
+def surroundings_changed(server: NeurarchServer, documents: Iterable[OpenDocument] | None = None) -> None:
+    """Settings or files beside the documents have changed: they (all open ones) are analysed again."""
+    for document in server.documents if documents is None else documents:
         document_changed(server, document)
     client = server.client
     if client.pull_diagnostics and client.refresh_diagnostics:

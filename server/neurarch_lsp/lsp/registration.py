@@ -48,6 +48,10 @@ def _code_action_options() -> types.CodeActionOptions:
     )
 
 
+def _rename_options() -> types.RenameOptions:
+    return types.RenameOptions(prepare_provider=True)
+
+
 def _diagnostic_options() -> types.DiagnosticOptions:
     return types.DiagnosticOptions(
         identifier="neurarch", inter_file_dependencies=True, workspace_diagnostics=True, work_done_progress=True
@@ -60,6 +64,10 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_DID_OPEN, "text_document_did_open", notification=True),
     Feature(types.TEXT_DOCUMENT_DID_CHANGE, "text_document_did_change", notification=True),
     Feature(types.TEXT_DOCUMENT_DID_CLOSE, "text_document_did_close", notification=True),
+    Feature(types.TEXT_DOCUMENT_DID_SAVE, "text_document_did_save", notification=True),
+    Feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION, "workspace_did_change_configuration", notification=True),
+    Feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, "workspace_did_change_watched_files", notification=True),
+    Feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, "workspace_did_change_workspace_folders", notification=True),
     Feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
         "text_document_diagnostic",
@@ -67,6 +75,20 @@ FEATURES = (
         when=lambda client: client.pull_diagnostics,
     ),
     Feature(types.TEXT_DOCUMENT_HOVER, "text_document_hover"),
+    Feature(types.TEXT_DOCUMENT_COMPLETION, "text_document_completion", _completion_options),
+    Feature(types.COMPLETION_ITEM_RESOLVE, "completion_item_resolve"),
+    Feature(types.TEXT_DOCUMENT_INLAY_HINT, "text_document_inlay_hint"),
+    Feature(types.INLAY_HINT_RESOLVE, "inlay_hint_resolve"),
+    Feature(types.TEXT_DOCUMENT_CODE_LENS, "text_document_code_lens"),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, "text_document_document_symbol"),
+    Feature(types.TEXT_DOCUMENT_FOLDING_RANGE, "text_document_folding_range"),
+    Feature(types.TEXT_DOCUMENT_SELECTION_RANGE, "text_document_selection_range"),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, "text_document_document_link"),
+    Feature(types.TEXT_DOCUMENT_DEFINITION, "text_document_definition"),
+    Feature(types.TEXT_DOCUMENT_REFERENCES, "text_document_references"),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, "text_document_document_highlight"),
+    Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "text_document_prepare_rename"),
+    Feature(types.TEXT_DOCUMENT_RENAME, "text_document_rename", _rename_options),
     Feature(types.TEXT_DOCUMENT_CODE_ACTION, "text_document_code_action", _code_action_options),
     Feature(types.CODE_ACTION_RESOLVE, "code_action_resolve"),
 )

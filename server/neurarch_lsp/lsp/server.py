@@ -46,19 +46,23 @@ class NeurarchServer(LanguageServer):
         self.scheduler: Scheduler[Job, Analysed] = Scheduler(
             ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-analysis"), _work
         )
-        self.initialize_params: types.InitializeParams | None = None
         self.settings = SessionSettings()
         self.parsed: dict[str, JsonDocument] = {}
         self.publishing: set[str] = set()
+        self.changed_files: set[str] = set()
+        self.reload_timer: asyncio.TimerHandle | None = None
         self._told: set[str] = set()
         self._tasks: set[asyncio.Task[object]] = set()
         self._end: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def begin(self, client: ClientFeatures, params: types.InitializeParams) -> None:
         """Called first thing in ``initialize``."""
+        from neurarch_lsp.lsp import configuration
+
         self.client = client
-        self.initialize_params = params
         self.documents = OpenDocuments(cast("PositionEncoding", client.position_encoding))
+        if params.initialization_options:
+            self.settings.replace(configuration.from_options(params.initialization_options))
         if params.process_id is not None:
             parent_process.watch(params.process_id, asyncio.get_running_loop(), lambda: self.end(1))
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from lsprotocol import types
 
-from neurarch_lsp.lsp.positions import positions_of
+from neurarch_lsp.lsp.requests import newest, off_loop
 from neurarch_lsp.lsp.server import NeurarchServer
 from neurarch_lsp.render.hover import hover
 
 
 async def handle(server: NeurarchServer, params: types.HoverParams) -> types.Hover | None:
-    document = server.documents.get(params.text_document.uri)
-    analysed = await server.scheduler.newest(document.key) if document else None
-    if analysed is None or analysed.analysis is None:
+    known = await newest(server, params.text_document)
+    if known is None or known[0].analysis is None:
         return None
-    positions = positions_of(analysed.document, server.documents.encoding)
+    analysed, positions = known
     offset = positions.offset(params.position)
     # Neighbouring values are built anew: not on the loop.
-    found = await asyncio.get_running_loop().run_in_executor(
-        server.pool, hover, analysed.analysis, offset, analysed.options
-    )
+    found = await off_loop(server, hover, analysed.analysis, offset, analysed.options)
     if found is None:
         return None
     if server.client.hover_markdown:

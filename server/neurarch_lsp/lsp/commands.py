@@ -1,0 +1,138 @@
+"""The commands of ``workspace/executeCommand``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from neurarch_lsp.lsp import publisher, uris
+from neurarch_lsp.lsp.requests import newest, off_loop
+
+if TYPE_CHECKING:
+    from neurarch_lsp.lsp.job import Analysed
+    from neurarch_lsp.lsp.server import NeurarchServer
+
+logger = logging.getLogger(__name__)
+
+REPORT, RESTART = "neurarch.report", "neurarch.restart"
+DEBUG, STATUS, EXPLAIN = "neurarch.debugInformation", "neurarch.status", "neurarch.explainRule"
+
+
+async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str] | None:
+    """``[uri, {"format": "html" | "markdown"}]`` -> title and content; null where there is nothing to report.
+
+    A client that asks for no format (the lens in an editor without a view of its own) is shown a Markdown file.
+    """
+    known = await newest(server, types.TextDocumentIdentifier(_uri(arguments)))
+    if known is None or known[0].analysis is None:
+        return None
+    options = _plain(arguments[1]) if len(arguments) > 1 else {}
+    chosen = options.get("format")
+    title, content = await off_loop(server, _report_text, known[0], chosen or "markdown")
+    if chosen is None and server.client.show_document:
+        path = os.path.join(tempfile.mkdtemp(prefix="neurarch-"), f"{title}.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        server.window_show_document(types.ShowDocumentParams(uris.from_path(path), take_focus=True))
+    return {"title": title, "content": content}
+
+
+def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
+    from neurarch_lsp.render.markup import to_html, to_markdown
+    from neurarch_lsp.render.report_blocks import report as blocks_of
+
+    assert analysed.analysis is not None
+    config = analysed.analysis.config
+    title = f"{(config.model_type if config else '') or 'model'} report"
+    blocks = blocks_of(analysed.analysis, analysed.options, analysed.findings)
+    return title, to_html(blocks, title) if format_ == "html" else to_markdown(blocks)
+
+
+async def restart(server: NeurarchServer, _arguments: list[Any]) -> None:
+    """Forget everything but the open texts, and analyse them afresh."""
+    server.parsed.clear()
+    server.settings.reload()
+    publisher.surroundings_changed(server)
+
+
+async def status(server: NeurarchServer, arguments: list[Any]) -> dict[str, Any] | None:
+    """``[uri]`` -> whether the file is analysed, one line about it, and why."""
+    known = await newest(server, types.TextDocumentIdentifier(_uri(arguments)))
+    if known is None:
+        return None
+    from neurarch_lsp.render.model_card import one_line
+
+    analysed = known[0]
+    analysis = analysed.analysis
+    if analysis is None:
+        return {"analysed": False, "text": "not a model file", "detail": analysed.why}
+    line = await off_loop(server, one_line, analysis, analysed.options) if analysis.config is not None else None
+    detail = analysed.why if analysis.built.reason is None else analysis.built.reason
+    return {"analysed": True, "text": line or analysed.why, "detail": detail}
+
+
+async def explain(_server: NeurarchServer, arguments: list[Any]) -> str | None:
+    """``[rule]`` -> the rule's page as Markdown."""
+    from neurarch_rules.engine import discovery
+
+    rule = discovery.find(str(arguments[0])) if arguments else None
+    if rule is None:
+        return None
+    with open(discovery.page_path(rule.RULE), encoding="utf-8") as file:
+        return file.read()
+
+
+async def debug_information(server: NeurarchServer, arguments: list[Any]) -> str:
+    """``[uri]`` -> Markdown: why the file is or is not analysed, settings with their origin, versions, timings."""
+    from neurarch_lsp.lsp.debug_information import text
+
+    uri = _uri(arguments) if arguments else ""
+    document = server.documents.get(uri)
+    analysed = await server.scheduler.newest(document.key) if document is not None else None
+    return await off_loop(server, text, server, uri, analysed)
+
+
+COMMANDS: Mapping[str, Callable[[NeurarchServer, list[Any]], Awaitable[Any]]] = {
+    REPORT: report,
+    RESTART: restart,
+    DEBUG: debug_information,
+    STATUS: status,
+    EXPLAIN: explain,
+}
+
+
+def register(server: NeurarchServer) -> None:
+    """Commands a client has of its own are left to it: it would refuse to have them twice."""
+    for name, function in COMMANDS.items():
+        if name == RESTART and "restartCommand" in server.client.experimental:
+            continue
+        server.command(name)(_handler(server, name, function))
+
+
+def _handler(
+    server: NeurarchServer, name: str, function: Callable[[NeurarchServer, list[Any]], Awaitable[Any]]
+) -> Callable[..., Awaitable[Any]]:
+    async def handle(*arguments: Any) -> Any:
+        try:
+            return await function(server, list(arguments))
+        except Exception:
+            logger.exception("the command %s failed", name)
+            raise
+
+    return handle
+
+
+def _uri(arguments: list[Any]) -> str:
+    return arguments[0] if arguments and isinstance(arguments[0], str) else ""
+
+
+def _plain(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    as_dict = getattr(value, "_asdict", None)
+    return as_dict() if callable(as_dict) else getattr(value, "__dict__", {})

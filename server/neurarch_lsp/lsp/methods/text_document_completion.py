@@ -1,0 +1,54 @@
+"""``textDocument/completion``"""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from neurarch_lsp.features.completion import Item, complete
+from neurarch_lsp.lsp.positions import Positions
+from neurarch_lsp.lsp.requests import newest, off_loop
+from neurarch_lsp.lsp.server import NeurarchServer
+from neurarch_lsp.lsp.snippets import plain_text
+
+KINDS = {
+    "key": types.CompletionItemKind.Property,
+    "value": types.CompletionItemKind.Value,
+    "enum": types.CompletionItemKind.EnumMember,
+    "skeleton": types.CompletionItemKind.Snippet,
+}
+
+
+async def handle(server: NeurarchServer, params: types.CompletionParams) -> types.CompletionList | None:
+    known = await newest(server, params.text_document)
+    if known is None or known[0].parsed is None:
+        return None
+    analysed, positions = known
+    offset = positions.offset(params.position)
+    items = await off_loop(server, complete, analysed.parsed, offset, analysed.analysis is not None)
+    return types.CompletionList(
+        is_incomplete=False,
+        items=[_converted(server, item, number, positions, analysed.document.uri) for number, item in enumerate(items)],
+    )
+
+
+def _converted(server: NeurarchServer, item: Item, number: int, positions: Positions, uri: str) -> types.CompletionItem:
+    snippet = item.snippet and server.client.snippets
+    comma = (
+        [types.TextEdit(positions.range((item.comma_at, item.comma_at)), ",")] if item.comma_at is not None else None
+    )
+    return types.CompletionItem(
+        label=item.label,
+        kind=KINDS[item.kind],
+        detail=item.detail or None,
+        filter_text=item.filter,
+        sort_text=f"{number:04}",
+        preselect=True if item.preselect else None,
+        tags=[types.CompletionItemTag.Deprecated] if item.deprecated and server.client.completion_tags else None,
+        insert_text_format=types.InsertTextFormat.Snippet if snippet else types.InsertTextFormat.PlainText,
+        insert_text_mode=types.InsertTextMode.AdjustIndentation if item.kind == "skeleton" else None,
+        text_edit=types.TextEdit(
+            positions.range(item.span), item.new_text if snippet or not item.snippet else plain_text(item.new_text)
+        ),
+        additional_text_edits=comma,
+        data={"uri": uri, "pointer": item.pointer} if item.pointer is not None else None,
+    )

@@ -1,0 +1,22 @@
+"""``textDocument/documentHighlight``: the keys bound to the one under the cursor."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from neurarch_lsp.lsp.navigation import highlights
+from neurarch_lsp.lsp.requests import newest
+from neurarch_lsp.lsp.server import NeurarchServer
+
+
+async def handle(server: NeurarchServer, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+    known = await newest(server, params.text_document)
+    if known is None or known[0].analysis is None:
+        return None
+    positions = known[1]
+    return [
+        types.DocumentHighlight(
+            positions.range(span), types.DocumentHighlightKind.Write if own else types.DocumentHighlightKind.Read
+        )
+        for span, own in highlights(known[0].analysis, positions.offset(params.position))
+    ]

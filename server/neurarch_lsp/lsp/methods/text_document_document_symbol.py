@@ -1,0 +1,59 @@
+"""``textDocument/documentSymbol``"""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from neurarch_lsp.features.outline import Symbol, symbols
+from neurarch_lsp.lsp.positions import Positions
+from neurarch_lsp.lsp.requests import newest, off_loop
+from neurarch_lsp.lsp.server import NeurarchServer
+
+KINDS = {
+    "object": types.SymbolKind.Module,
+    "list": types.SymbolKind.Array,
+    "string": types.SymbolKind.String,
+    "number": types.SymbolKind.Number,
+    "boolean": types.SymbolKind.Boolean,
+    "null": types.SymbolKind.Null,
+    "layers": types.SymbolKind.Struct,
+}
+
+
+async def handle(
+    server: NeurarchServer, params: types.DocumentSymbolParams
+) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
+    known = await newest(server, params.text_document)
+    if known is None or known[0].analysis is None:
+        return []
+    analysed, positions = known
+    analysis = known[0].analysis
+    found = await off_loop(server, symbols, analysis.document, analysis)
+    if server.client.hierarchical_symbols:
+        return [_nested(symbol, positions) for symbol in found]
+    flat: list[types.SymbolInformation] = []
+    for symbol in found:
+        _flatten(symbol, None, analysed.document.uri, positions, flat)
+    return flat
+
+
+def _nested(symbol: Symbol, positions: Positions) -> types.DocumentSymbol:
+    return types.DocumentSymbol(
+        name=symbol.name,
+        detail=symbol.detail or None,
+        kind=KINDS[symbol.kind],
+        range=positions.range(symbol.span),
+        selection_range=positions.range(symbol.name_span),
+        children=[_nested(child, positions) for child in symbol.children] or None,
+    )
+
+
+def _flatten(
+    symbol: Symbol, parent: str | None, uri: str, positions: Positions, into: list[types.SymbolInformation]
+) -> None:
+    place = types.Location(uri, positions.range(symbol.span))
+    into.append(
+        types.SymbolInformation(location=place, name=symbol.name, kind=KINDS[symbol.kind], container_name=parent)
+    )
+    for child in symbol.children:
+        _flatten(child, symbol.name, uri, positions, into)
