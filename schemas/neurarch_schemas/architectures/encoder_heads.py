@@ -1,0 +1,99 @@
+"""The heads of text encoders: masked-language-model heads and the classification heads shared by BERT's descendants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.layers import layer_norm, linear
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
+
+LANGUAGE_MODELS = ("ForMaskedLM", "ForCausalLM", "LMHeadModel", "Decoder")
+
+
+def vocabulary_projection(width: int, vocabulary: int, *, weight: str | None, bias: str | None = None) -> Module:
+    """Logits with a bias; ``weight`` and ``bias`` name the tensors whose storage a tied projection shares."""
+    return Module(
+        "Linear",
+        (Tensor("weight", (vocabulary, width), tied_to=weight), Tensor("bias", (vocabulary,), tied_to=bias)),
+        part="head",
+        multiply_accumulates=width * vocabulary,
+        width_in=width,
+        width_out=vocabulary,
+    )
+
+
+def masked_lm_head(
+    hidden: int,
+    vocabulary: int,
+    *,
+    tied_to: str | None,
+    name: str,
+    width: int | None = None,
+    transform: tuple[str, str] | None,
+    own_bias: bool = True,
+    tied_bias: bool | None = None,
+) -> Module:
+    """Dense, norm and projection to the vocabulary, with an output bias beside the (tied) projection.
+
+    ``width`` is that of the projection (default ``hidden``), ``transform`` the names of dense layer and norm,
+    ``name`` the full name of this module: a projection with ``tied_bias`` (default: when tied) shares ``name.bias``.
+    """
+    width = hidden if width is None else width
+    dense, norm = transform or ("", "")
+    children: dict[str, Module | Stack | None] = {}
+    if transform:
+        children[dense] = linear(hidden, width)
+        children[norm] = layer_norm(width)
+    shares_bias = own_bias and (tied_to is not None if tied_bias is None else tied_bias)
+    bias = f"{name}.bias" if shares_bias else None
+    children["decoder"] = vocabulary_projection(width, vocabulary, weight=tied_to, bias=bias)
+    tensors = (Tensor("bias", (vocabulary,)),) if own_bias else ()
+    return Module("MaskedLMHead", tensors, named(children), part="head", width_in=hidden, width_out=vocabulary)
+
+
+def with_encoder_head(
+    config: ModelConfig,
+    backbone: Callable[[bool], Module],
+    *,
+    prefix: str,
+    hidden: int,
+    language_model: Callable[[], Mapping[str, Module]] | None = None,
+    classifier: Literal["pooled", "dense", "projection"] = "pooled",
+    pooled: tuple[str, ...] = ("Model", "ForPreTraining", "ForNextSentencePrediction", "ForMultipleChoice"),
+    multiple_choice_labels: int = 1,
+) -> Module:
+    """The class named by ``config.architecture``. ``backbone(pooler)`` builds the encoder with or without its pooler.
+
+    ``language_model`` gives the children of the masked (or causal) head. ``classifier``: a linear map of the pooled
+    output, RoBERTa's dense + out_proj without a pooler, or a linear map without a pooler. ``pooled`` lists the heads
+    whose class keeps the pooler.
+    """
+    head = head_name(config.architecture)
+    keep_pooler = head in pooled or (head == "ForSequenceClassification" and classifier == "pooled")
+    encoder = backbone(keep_pooler)
+    if head in ("Model", "Encoder"):
+        return encoder
+    children: dict[str, Module | Stack | None] = {prefix: encoder}
+    if head in LANGUAGE_MODELS and language_model is not None:
+        children.update(language_model())
+    elif head == "ForPreTraining" and language_model is not None:
+        children.update(language_model())
+        children["cls.seq_relationship"] = linear(hidden, 2, part="head")
+    elif head == "ForNextSentencePrediction":
+        children["cls.seq_relationship"] = linear(hidden, 2, part="head")
+    elif head == "ForSequenceClassification" and classifier == "dense":
+        children["classifier.dense"] = linear(hidden, hidden, part="head")
+        children["classifier.out_proj"] = linear(hidden, label_count(config), part="head")
+    elif head in ("ForSequenceClassification", "ForTokenClassification"):
+        children["classifier"] = linear(hidden, label_count(config), part="head")
+    elif head == "ForMultipleChoice":
+        children["classifier"] = linear(hidden, multiple_choice_labels, part="head")
+    elif head == "ForQuestionAnswering":
+        children["qa_outputs"] = linear(hidden, label_count(config), part="head")
+    else:
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    return Module(config.architecture, children=named(children))
