@@ -1,0 +1,163 @@
+"""BLIP-2 and InstructBLIP: a vision transformer, a Q-Former whose queries attend to its patches, a language model.
+
+The language model is a whole causal or sequence-to-sequence class with an output head of its own.
+"""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures import build_nested
+from neurarch_schemas.architectures.composite import tower
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.periods import every
+from neurarch_schemas.modules.assembly import in_part, layers, uniform
+from neurarch_schemas.modules.encoder import encoder_attention
+from neurarch_schemas.modules.feed_forward import mlp
+from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, linear, position_embedding
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, children, named
+from neurarch_schemas.modules.vision import fused_vision_attention, height_and_width, patch_count
+
+MODEL_TYPES = (
+    "blip-2",
+    "blip_2_vision_model",
+    "blip_2_qformer",
+    "instructblip",
+    "instructblip_vision_model",
+    "instructblip_qformer",
+    "instructblipvideo",
+    "instructblipvideo_vision_model",
+    "instructblipvideo_qformer",
+)
+
+_SEQUENCE_TO_SEQUENCE = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
+
+
+def vision_model(config: ModelConfig) -> Module:
+    hidden = config.integer("hidden_size")
+    block = fused_vision_attention(
+        hidden,
+        config.integer("num_attention_heads"),
+        bias=config.flag("qkv_bias"),
+        out_bias=True,
+        names=("qkv", "projection"),
+        position="learned",
+    )
+    layer = Module(
+        "EncoderLayer",
+        children=children(
+            self_attn=block,
+            layer_norm1=layer_norm(hidden),
+            mlp=mlp(hidden, config.integer("intermediate_size")),
+            layer_norm2=layer_norm(hidden),
+        ),
+    )
+    embeddings = Module(
+        "Embeddings",
+        (
+            Tensor("class_embedding", (1, 1, hidden)),
+            Tensor("position_embedding", (1, patch_count(config) + 1, hidden)),
+        ),
+        children(patch_embedding=convolution(3, hidden, height_and_width(config, "patch_size"))),
+        part="embedding",
+    )
+    return Module(
+        "VisionModel",
+        children=children(
+            embeddings=embeddings,
+            encoder=Module("Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers")))),
+            post_layernorm=layer_norm(hidden),
+        ),
+        width_out=hidden,
+    )
+
+
+def qformer_layer(config: ModelConfig, crosses: bool, source: int) -> Module:
+    hidden, heads, inner = (
+        config.integer("hidden_size"),
+        config.integer("num_attention_heads"),
+        config.integer("intermediate_size"),
+    )
+    names = ("attention.query", "attention.key", "attention.value", "output.dense")
+
+    def block(source_hidden: int, *, cross: bool) -> Module:
+        return encoder_attention(
+            hidden,
+            heads,
+            names=names,
+            role="cross" if cross else "encoder",
+            source_hidden=source_hidden,
+            out_inputs=hidden,
+            cached=False,
+            extra={"output.LayerNorm": layer_norm(hidden)},
+        )
+
+    def feed_forward(suffix: str) -> dict[str, Module | Stack | None]:
+        return {
+            f"intermediate{suffix}.dense": linear(hidden, inner),
+            f"output{suffix}.dense": linear(inner, hidden),
+            f"output{suffix}.LayerNorm": layer_norm(hidden),
+        }
+
+    reads_text = config.flag("use_qformer_text_input") if config.model_type == "blip_2_qformer" else True
+    return Module(
+        "QFormerLayer",
+        children=named(
+            {
+                "attention": block(hidden, cross=False),
+                "crossattention": block(source, cross=True) if crosses else None,
+                **(feed_forward("") if reads_text else {}),
+                **feed_forward("_query"),
+            }
+        ),
+        part="feed-forward",
+    )
+
+
+def qformer(config: ModelConfig, source: int) -> Module:
+    """``source`` is the width of the patches it reads. InstructBLIP's also reads the instruction."""
+    hidden = config.integer("hidden_size")
+    pattern = every(config.integer("cross_attention_frequency"), 0, config.integer("num_hidden_layers"), True, False)
+    encoder = Module(
+        "Encoder", children=children(layer=layers(pattern, lambda crosses: qformer_layer(config, crosses, source)))
+    )
+    if config.model_type == "blip_2_qformer":
+        return Module("QFormer", children=children(layernorm=layer_norm(hidden), encoder=encoder))
+    embeddings = Module(
+        "Embeddings",
+        children=children(
+            word_embeddings=embedding(config.integer("vocab_size"), hidden),
+            position_embeddings=position_embedding(config.integer("max_position_embeddings"), hidden),
+            layernorm=layer_norm(hidden),
+        ),
+        part="embedding",
+    )
+    return Module("QFormer", children=children(embeddings=embeddings, encoder=encoder))
+
+
+def language_model(config: ModelConfig) -> Module:
+    text_type = config.nested_config("text_config").model_type
+    encoder_decoder = text_type in _SEQUENCE_TO_SEQUENCE
+    return build_nested(config, "text_config", "ForConditionalGeneration" if encoder_decoder else "ForCausalLM")
+
+
+def build(config: ModelConfig) -> Module:
+    if config.model_type.endswith("_vision_model"):
+        return vision_model(config)
+    if config.model_type.endswith("_qformer"):
+        return qformer(config, config.integer("encoder_hidden_size"))
+    if head_name(config.architecture) != "ForConditionalGeneration":
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    queries, features = config.nested_config("qformer_config"), config.nested_config("vision_config")
+    hidden = queries.integer("hidden_size")
+    projection = linear(hidden, config.nested_config("text_config").integer("hidden_size"), part="projector")
+    return Module(
+        config.architecture,
+        (Tensor("query_tokens", (1, config.integer("num_query_tokens"), hidden)),),
+        children(
+            vision_model=tower(config),
+            qformer=in_part(qformer(queries, features.integer("hidden_size")), "projector"),
+            language_projection=projection,
+            language_model=language_model(config),
+        ),
+    )

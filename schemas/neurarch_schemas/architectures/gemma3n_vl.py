@@ -1,0 +1,118 @@
+"""Gemma 3n's audio encoder, a Conformer. The model with images is refused: its vision tower is a timm network."""
+
+from __future__ import annotations
+
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import uniform
+from neurarch_schemas.modules.attention import attention_block
+from neurarch_schemas.modules.layers import convolution, linear, rms_norm
+from neurarch_schemas.modules.tree import AttentionShape, Module, Tensor, children
+
+MODEL_TYPES = ("gemma3n", "gemma3n_audio")
+
+
+def pair(config: ModelConfig, name: str, index: int) -> tuple[int, int]:
+    """Height and width of one of the two entries of a list of pairs."""
+    items = config.items(name)
+    value = items[index] if index < len(items) else None
+    if not isinstance(value, list) or len(value) != 2 or not all(isinstance(side, int) for side in value):
+        raise CannotBuild(f"{name} must be a list of two pairs", (name,))
+    height, width = value
+    assert isinstance(height, int) and isinstance(width, int)
+    return height, width
+
+
+def subsampling(config: ModelConfig) -> Module:
+    """Two strided convolutions with a norm over what came before; one column of padding on each side."""
+    channels, frequencies = config.integers("sscp_conv_channel_size"), config.integer("input_feat_size")
+    blocks: dict[str, Module] = {}
+    inputs = 1
+    for index in range(2):
+        kernel, stride = pair(config, "sscp_conv_kernel_size", index), pair(config, "sscp_conv_stride_size", index)
+        outputs = channels[index]
+        blocks[f"conv_{index}"] = Module(
+            "SubsamplingBlock",
+            children=children(
+                conv=convolution(inputs, outputs, kernel, bias=False),
+                norm=Module("CumulativeGroupNorm", (Tensor("weight", (outputs,)),), part="norm"),
+            ),
+        )
+        frequencies = (frequencies + 2 - kernel[1]) // stride[1] + 1
+        inputs = outputs
+    projection = linear(channels[-1] * frequencies, config.integer("hidden_size"), bias=False)
+    return Module("Subsampling", children=children(**blocks, input_proj_linear=projection), part="embedding")
+
+
+def feed_forward(hidden: int) -> Module:
+    return Module(
+        "FeedForward",
+        children=children(
+            pre_layer_norm=rms_norm(hidden),
+            ffw_layer_1=linear(hidden, 4 * hidden, bias=False),
+            ffw_layer_2=linear(4 * hidden, hidden, bias=False),
+            post_layer_norm=rms_norm(hidden),
+        ),
+        part="feed-forward",
+    )
+
+
+def conformer_block(config: ModelConfig) -> Module:
+    hidden, heads = config.integer("hidden_size"), config.integer("conf_num_attention_heads")
+    dim = hidden // heads
+    positions = Module("RelativePosition", children=children(pos_proj=linear(hidden, heads * dim, bias=False)))
+    inner = attention_block(
+        {
+            "relative_position_embedding": positions,
+            "q_proj": linear(hidden, heads * dim, bias=False),
+            "k_proj": linear(hidden, heads * dim, bias=False),
+            "v_proj": linear(hidden, heads * dim, bias=False),
+        },
+        AttentionShape(heads, heads, dim, dim, "encoder", causal=False, position="relative"),
+        hidden=hidden,
+        caches=(),
+    ).with_(tensors=(Tensor("per_dim_scale", (dim,)),))
+    attends = Module(
+        "ConformerAttention",
+        children=children(
+            pre_attn_norm=rms_norm(hidden),
+            attn=inner,
+            post=linear(hidden, hidden, bias=False),
+            post_norm=rms_norm(hidden),
+        ),
+        part="attention",
+    )
+    kernel = (config.integer("conf_conv_kernel_size"),)
+    light_convolution = Module(
+        "LightConvolution",
+        children=children(
+            pre_layer_norm=rms_norm(hidden),
+            linear_start=linear(hidden, 2 * hidden, bias=False),
+            depthwise_conv1d=convolution(hidden, hidden, kernel, bias=False, groups=hidden),
+            conv_norm=rms_norm(hidden),
+            linear_end=linear(hidden, hidden, bias=False),
+        ),
+        part="convolution",
+    )
+    return Module(
+        "ConformerBlock",
+        children=children(
+            ffw_layer_start=feed_forward(hidden),
+            attention=attends,
+            lconv1d=light_convolution,
+            ffw_layer_end=feed_forward(hidden),
+            norm=rms_norm(hidden),
+        ),
+    )
+
+
+def build(config: ModelConfig) -> Module:
+    if config.model_type == "gemma3n":
+        raise CannotBuild("the vision tower of gemma3n is built by the timm library, whose tensors are not known here")
+    return Module(
+        "AudioEncoder",
+        children=children(
+            subsample_conv_projection=subsampling(config),
+            conformer=uniform(conformer_block(config), config.integer("conf_num_hidden_layers")),
+        ),
+    )
