@@ -62,7 +62,10 @@ def lay_out(case: Case, folder: Path) -> Path:
 
 
 def _tokenizer(size: int) -> dict[str, Any]:
-    return {"version": "1.0", "model": {"type": "BPE", "vocab": {f"t{index}": index for index in range(size)}, "merges": []}}
+    return {
+        "version": "1.0",
+        "model": {"type": "BPE", "vocab": {f"t{index}": index for index in range(size)}, "merges": []},
+    }
 
 
 def _write(path: Path, text: str) -> None:

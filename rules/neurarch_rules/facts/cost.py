@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def cache_dtype(context: Context) -> str:
-    return context.analysis.cache_dtype(context.options.serving.kv_cache_dtype)
+    """The dtype a serving engine keeps the cache in: a float32 checkpoint is served in 16 bits unless asked otherwise."""
+    chosen = context.options.serving.kv_cache_dtype
+    dtype = context.analysis.cache_dtype(chosen)
+    return "float16" if dtype in ("float32", "float64") and chosen is None else dtype
 
 
 def cache_bytes_per_token(context: Context, analysis: Analysis | None = None) -> int | None:

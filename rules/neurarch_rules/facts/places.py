@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from neurarch_rules.engine.finding import Place, Related
@@ -18,9 +19,14 @@ On = Literal["key", "value", "pair"]
 
 
 def configs(analysis: Analysis) -> Iterator[ModelConfig]:
-    """The document's config and the nested ones that stand in it as objects, outer first."""
+    """The document's config and the nested ones that stand in it as objects, outer first.
+
+    Inside a model of foreign code nothing counts as native: that code reads its nested objects itself.
+    """
     if analysis.config is not None:
-        yield from _written(analysis.config, analysis.document.data)
+        is_foreign = not analysis.config.is_native
+        for config in _written(analysis.config, analysis.document.data):
+            yield replace(config, is_native=False) if is_foreign and config.is_native else config
 
 
 def _written(config: ModelConfig, data: JSONValue) -> Iterator[ModelConfig]:

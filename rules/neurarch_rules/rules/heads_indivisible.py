@@ -48,7 +48,7 @@ def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, head
             tuple(others),
             severity="warning",
         )
-    if integer(config, "head_dim", "kv_channels", "attention_head_size", "d_kv", "head_size") is not None:
+    if any(_is_own(config, key) for key in ("head_dim", "kv_channels", "attention_head_size", "d_kv", "head_size")):
         return None
     severity: Severity = "error"
     if not config.is_native or config.model_type in fact_set("indivisible_heads", "floored"):
@@ -71,3 +71,9 @@ def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, head
 
 def _explicit_head_dim(config: ModelConfig) -> int | None:
     return integer(config, "head_dim") if is_written(config, "head_dim") else None
+
+
+def _is_own(config: ModelConfig, key: str) -> bool:
+    """Given or a constant of the class, and not computed from hidden_size."""
+    setting = config.setting(key)
+    return setting is not None and setting.origin != "derived" and integer(config, key) is not None

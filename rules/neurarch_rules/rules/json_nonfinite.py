@@ -16,8 +16,8 @@ RULE = RuleInfo(
 )
 
 TAIL = (
-    "; Python loads it, but the Hub's viewer, Rust, Go and browsers refuse the whole file: write null, a large number"
-    ' or {"__float__": "Infinity"} (transformers 5)'
+    " (the Hub's viewer, Rust, Go, browsers); Python loads it: write null, a large number or"
+    ' {"__float__": "Infinity"} (transformers 5)'
 )
 
 

@@ -1,0 +1,68 @@
+"""Which written keys a native config class reads, and what an unread one probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from neurarch_rules.facts.data import facts
+from neurarch_rules.facts.places import written
+from neurarch_rules.facts.sources import config_type
+
+if TYPE_CHECKING:
+    from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.catalogue.load import ConfigType
+    from neurarch_schemas.config.model_config import ModelConfig
+    from neurarch_schemas.config.setting import JSONValue
+
+ROPE_KEYS = ("rope_scaling", "rope_theta", "partial_rotary_factor")
+FORMER_BASE_KEYS = frozenset(
+    ("tie_encoder_decoder", "cross_attention_hidden_size", "add_cross_attention", "tf_legacy_loss", "pruned_heads", "prefix")
+    + ("finetuning_task", "torchscript", "use_bfloat16", "is_decoder", "decoder_start_token_id", "sep_token_id")
+    + ("bos_token_id", "eos_token_id", "pad_token_id", "tokenizer_class", "tie_word_embeddings", "gradient_checkpointing")
+    + ("transformers.js_config", "transformers_weights", "use_flash_attn", "attn_implementation_internal", "is_composition")
+)
+"""Keys that transformers 4 wrote into every config."""
+
+
+def is_known(record: ConfigType, key: str) -> bool:
+    """The class declares the key, accepts it under another name, or converts it while loading."""
+    from neurarch_schemas.catalogue.load import generation_keys
+
+    if record.knows(key) or key in generation_keys() or key in FORMER_BASE_KEYS or key.startswith("_"):
+        return True
+    return key in ROPE_KEYS and "rope_parameters" in record.properties
+
+
+def unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSONValue]]:
+    """Written keys of a native config that its class does not know.
+
+    Families that once had one flat object hand its keys on to their text config: what that one knows is read.
+    """
+    record = config_type(config)
+    if record is None:
+        return
+    flat = [inner for nested in config.nested.values() if nested.pointer == config.pointer and (inner := config_type(nested))]
+    for key, value in written(analysis, config).items():
+        if not is_known(record, key) and not any(is_known(inner, key) for inner in flat):
+            yield key, value
+
+
+@cache
+def _groups() -> dict[str, tuple[str, ...]]:
+    return {name: tuple(group) for group in facts("key_groups")["groups"] for name in group}
+
+
+def partner(record: ConfigType, key: str) -> str | None:
+    """The name this class has for what other families call ``key``."""
+    for name in _groups().get(key, ()):
+        if name != key and is_known(record, name) and not name.startswith("_"):
+            return name
+    return None
+
+
+@cache
+def keys_of_all_types() -> frozenset[str]:
+    """Every key that some model type of transformers declares."""
+    return frozenset(facts("known_keys")["keys"])

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place, Related
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import versions
+from neurarch_rules.facts.data import facts
+from neurarch_rules.facts.fixes import remove
+from neurarch_rules.facts.words import listed
+
+RULE = RuleInfo(
+    name="adapter-newer-peft-keys",
+    severity="info",
+    category="hygiene",
+    summary="An adapter config in an old shape with keys that old peft releases refuse",
+    reads=("adapter_config",),
+    aliases=("lora-version-key",),
+)
+
+FORWARD_COMPATIBLE = (0, 14)
+"""From here on peft drops keys it does not know."""
+
+
+def check(context: Context) -> Iterator[Finding]:
+    data = context.analysis.document.data
+    if not isinstance(data, dict):
+        return
+    since = {key: versions.parse(version) or () for key, version in facts("adapter")["since"].items()}
+    newer = [key for key in data if since.get(key, ()) >= FORWARD_COMPATIBLE]
+    if not newer or not _concerns(context, data, since):
+        return
+    idle = [key for key in newer if data[key] in (None, False, {}, [])]
+    first = newer[0]
+    message = f"{listed(newer)} came with peft {facts('adapter')['since'][first]} or later: peft before 0.14 refuses the file"
+    if len(idle) == len(newer):
+        message += "; none of them is used here, so they can go"
+    others = tuple(Related(Place(f"/{key}", on="key"), f"since peft {facts('adapter')['since'][key]}") for key in newer[1:])
+    fixes = remove(context.analysis, f"/{first}", f"remove {first}", "unsafe") if first in idle else ()
+    yield Finding(message, Place(f"/{first}", on="key"), others, fixes)
+
+
+def _concerns(context: Context, data: dict[str, object], since: dict[str, tuple[int, ...]]) -> bool:
+    """An old peft is named beside the file; or the file has none of the keys every peft between 0.7 and 0.13 writes, so that
+    an old release wrote it and a newer one or a hand added to it."""
+    named = context.analysis.folder.requirements.get("peft")
+    if named is not None:
+        found = versions.bounds(named)
+        return found is not None and found[1] is not None and found[1] <= FORWARD_COMPATIBLE
+    if "peft_version" in data:
+        return False
+    return not any((0, 7) <= since.get(key, ()) < FORWARD_COMPATIBLE for key in data)

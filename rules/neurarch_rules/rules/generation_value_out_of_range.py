@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place, Related
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.places import number, whole_number
+from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.setting import JSONValue
+
+RULE = RuleInfo(
+    name="generation-value-out-of-range",
+    severity="error",
+    category="correctness",
+    summary="A generation setting that generate refuses",
+    reads=("generation_config",),
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    data = context.analysis.document.data
+    if isinstance(data, dict):
+        yield from _numbers(data)
+        yield from _sequences(data)
+        yield from _lengths(data)
+
+
+def _numbers(data: dict[str, JSONValue]) -> Iterator[Finding]:
+    sampling = data.get("do_sample") is True
+    temperature = number(data.get("temperature"))
+    if sampling and temperature is not None and temperature <= 0:
+        yield Finding(
+            f"temperature {temperature:g} with do_sample: it must be above 0; greedy decoding is do_sample false",
+            Place("/temperature"),
+            (Related(Place("/do_sample"), "do_sample is true"),),
+        )
+    for name in ("top_p", "min_p", "typical_p"):
+        value = number(data.get(name))
+        low_is_fine = name == "min_p"
+        if value is not None and (value > 1 or value < 0 or (value == 0 and not low_is_fine and sampling)):
+            yield Finding(f"{name} {value:g} is a probability and must lie between 0 and 1", Place(f"/{name}"))
+    top_k = data.get("top_k")
+    if top_k is not None and sampling and (whole_number(top_k) is None or (whole_number(top_k) or 0) < 0):
+        yield Finding(f"top_k {quoted(top_k)} must be a whole number above 0 (0 switches it off)", Place("/top_k"))
+    for name in ("repetition_penalty", "encoder_repetition_penalty"):
+        penalty = number(data.get(name))
+        if penalty is not None and penalty <= 0:
+            yield Finding(f"{name} {penalty:g} must be above 0 (1 changes nothing)", Place(f"/{name}"))
+    new = whole_number(data.get("max_new_tokens"))
+    if new is not None and new <= 0:
+        yield Finding(f"max_new_tokens {new} leaves nothing to generate", Place("/max_new_tokens"))
+    stopping = data.get("early_stopping")
+    if stopping is not None and stopping not in (True, False, "never"):
+        yield Finding(f'early_stopping is true, false or "never", not {quoted(stopping)}', Place("/early_stopping"))
+
+
+def _sequences(data: dict[str, JSONValue]) -> Iterator[Finding]:
+    wanted, beams = whole_number(data.get("num_return_sequences")), whole_number(data.get("num_beams")) or 1
+    if wanted is None or wanted <= 1:
+        return
+    if beams == 1 and data.get("do_sample") is not True:
+        yield Finding(
+            f"{wanted} sequences from greedy decoding, which has only one: sample or use {wanted} beams",
+            Place("/num_return_sequences"),
+            (Related(Place("/do_sample"), "do_sample is not true"),),
+        )
+    elif beams > 1 and wanted > beams:
+        yield Finding(
+            f"{wanted} sequences from {beams} beams: num_return_sequences may be at most num_beams",
+            Place("/num_return_sequences"),
+            (Related(Place("/num_beams"), f"num_beams is {beams}"),),
+        )
+
+
+def _lengths(data: dict[str, JSONValue]) -> Iterator[Finding]:
+    for low, high in (("min_length", "max_length"), ("min_new_tokens", "max_new_tokens")):
+        least, most = whole_number(data.get(low)), whole_number(data.get(high))
+        if least is not None and most is not None and least > most > 0:
+            yield Finding(
+                f"{low} {least} is above {high} {most}: the end token is suppressed until the text is cut",
+                Place(f"/{low}"),
+                (Related(Place(f"/{high}"), f"{high} is {most}"),),
+                severity="warning",
+            )
+    groups, beams = whole_number(data.get("num_beam_groups")), whole_number(data.get("num_beams"))
+    if groups is not None and groups > 1 and beams is not None and beams % groups:
+        yield Finding(
+            f"{beams} beams cannot be split into {groups} groups",
+            Place("/num_beam_groups"),
+            (Related(Place("/num_beams"), f"num_beams is {beams}"),),
+        )

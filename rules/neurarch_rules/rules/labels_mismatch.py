@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place, Related
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.fixes import remove
+from neurarch_rules.facts.words import quoted
+
+RULE = RuleInfo(
+    name="labels-mismatch",
+    severity="warning",
+    category="correctness",
+    summary="num_labels, id2label and label2id describe different sets of labels",
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    data = context.analysis.document.data
+    if not isinstance(data, dict):
+        return
+    count, names, ids = data.get("num_labels"), data.get("id2label"), data.get("label2id")
+    if isinstance(count, int) and not isinstance(count, bool) and isinstance(names, dict) and len(names) != count:
+        yield Finding(
+            f"num_labels {count:,} is overwritten by the {len(names):,} entries of id2label: the head gets {len(names):,} rows",
+            Place("/num_labels"),
+            (Related(Place("/id2label"), f"id2label has {len(names):,} entries"),),
+            remove(context.analysis, "/num_labels", "remove num_labels, which is not used", "unsafe"),
+        )
+    if isinstance(names, dict) and isinstance(ids, dict):
+        yield from _inverse(names, ids)
+    if isinstance(names, dict) and 0 < len(names) <= 5000:
+        numbers = sorted(int(key) for key in names if key.lstrip("-").isdecimal())
+        if len(numbers) == len(names) and numbers != list(range(len(numbers))):
+            yield Finding(
+                f"id2label has {len(numbers):,} entries whose ids are not 0 to {len(numbers) - 1:,} "
+                f"({numbers[0]} to {numbers[-1]}): the head has {len(numbers):,} outputs, numbered from 0",
+                Place("/id2label"),
+            )
+
+
+def _inverse(names: dict[str, object], ids: dict[str, object]) -> Iterator[Finding]:
+    if len(ids) != len(set(map(str, names.values()))):
+        yield Finding(
+            f"id2label has {len(names):,} entries and label2id {len(ids):,}: one label cannot be turned back into its id",
+            Place("/label2id"),
+            (Related(Place("/id2label"), f"id2label has {len(names):,} entries"),),
+        )
+        return
+    for key, label in names.items():
+        other = ids.get(label) if isinstance(label, str) else None
+        if isinstance(other, int) and key.lstrip("-").isdecimal() and other != int(key):
+            if sum(value == label for value in names.values()) > 1:
+                continue
+            yield Finding(
+                f"id2label says {key} is {quoted(label)}, label2id says {quoted(label)} is {other}: predictions and training "
+                "labels disagree",
+                Place(f"/label2id/{str(label).replace('~', '~0').replace('/', '~1')}"),
+                (Related(Place(f"/id2label/{key}"), f"id2label says {quoted(label)}"),),
+            )
+            return

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import experts, geometry
+from neurarch_rules.facts.places import configs, integer, is_written, place, related
+from neurarch_rules.facts.words import counted
+
+RULE = RuleInfo(
+    name="layer-count-out-of-range",
+    severity="warning",
+    category="correctness",
+    summary="More dense, shared or windowed layers are asked for than the model has",
+)
+
+FIRST_LAYERS = ("first_k_dense_replace", "moe_layer_start_index", "num_kv_shared_layers", "first_num_dense_layers", "num_dense_layers")
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        depth = geometry.layers(config)
+        if depth is None or depth.value <= 0:
+            continue
+        for name in FIRST_LAYERS:
+            count = integer(config, name)
+            if count is None or count <= depth.value or not (is_written(config, name) or is_written(config, depth.key)):
+                continue
+            message = f"{name} is {count}, but the model has {counted(depth.value, 'layer')}"
+            mixture = experts.total(config)
+            if mixture is not None and "dense" in name:
+                message += f": every layer is dense and none of the {mixture.value} experts is built"
+            yield Finding(message, place(config, name), (related(config, depth.key),))

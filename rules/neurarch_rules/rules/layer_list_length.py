@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Fix, Severity
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import geometry
+from neurarch_rules.facts.fixes import combined
+from neurarch_rules.facts.layers import mtp_layers
+from neurarch_rules.facts.places import as_written, configs, place, pointer, related
+from neurarch_rules.facts.words import counted
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_edits import insert_element, remove_element
+from neurarch_schemas.documents.pointer import join_pointer
+
+RULE = RuleInfo(
+    name="layer-list-length",
+    severity="error",
+    category="correctness",
+    summary="A per-layer list does not have one entry per layer",
+)
+
+PER_LAYER = (
+    "layer_types",
+    "mlp_layer_types",
+    "indexer_types",
+    "attn_type_list",
+    "layers_block_type",
+    "no_rope_layers",
+    "hybrid_layer_pattern",
+    "moe_layer_freq",
+    "sparse_attention_freq",
+    "attention_layers",
+    "attention_chunk_layers",
+    "swiglu_limits",
+    "block_configs",
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        depth = geometry.layers(config)
+        if depth is None or depth.value <= 0:
+            continue
+        for name in PER_LAYER:
+            setting = as_written(config, name)
+            if setting is None or setting.pointer is None or not isinstance(setting.value, list) or not setting.value:
+                continue
+            if len(setting.value) != depth.value:
+                yield _finding(context, config, depth, name, setting.value)
+        yield from _pattern(config, depth)
+
+
+def _finding(
+    context: Context, config: ModelConfig, depth: geometry.Named, name: str, values: list[JSONValue]
+) -> Finding:
+    extra = len(values) - depth.value
+    mtp = mtp_layers(config)
+    others = [related(config, depth.key)]
+    severity: Severity | None = None if config.is_native else "warning"
+    message = f"{name} has {counted(len(values), 'entry', 'entries')} for {counted(depth.value, 'layer')}"
+    if extra > 0 and extra == mtp:
+        severity = "warning"
+        message += (
+            f": the last {extra} belong to the {counted(mtp, 'multi-token-prediction layer')}, which transformers 5 refuses "
+            "or crops; engines that draft with them need all entries"
+        )
+        others.append(
+            next(related(config, key) for key in ("num_nextn_predict_layers", "num_mtp_layers", "num_mtp_modules",
+                                                  "mtp_num_hidden_layers") if config.is_set(key))
+        )
+        return Finding(message, place(config, name), tuple(others), _trim(context, config, name, values, depth.value), severity=severity)
+    if extra > 0:
+        message += f": {extra} too many, so the two keys describe different models"
+        fixes = _trim(context, config, name, values, depth.value)
+    else:
+        message += f": {counted(-extra, 'entry is', 'entries are')} missing, building layer {len(values)} fails"
+        fixes = _extend(context, config, name, values, depth.value)
+    return Finding(message, place(config, name), tuple(others), fixes, severity=severity)
+
+
+def _trim(context: Context, config: ModelConfig, name: str, values: list[JSONValue], length: int) -> tuple[Fix, ...]:
+    if len(values) - length > 64:
+        return ()
+    where = pointer(config, name)
+    edits = [remove_element(context.analysis.document, join_pointer(where, at)) for at in range(length, len(values))]
+    from neurarch_schemas.documents.json_edits import merged
+
+    return combined(f"keep the first {length} entries", "unsafe", merged([edit for part in edits for edit in part]))
+
+
+def _extend(context: Context, config: ModelConfig, name: str, values: list[JSONValue], length: int) -> tuple[Fix, ...]:
+    """Repeat the list's own period; without one, its last entry."""
+    missing = length - len(values)
+    if missing > 64:
+        return ()
+    period = next(
+        (size for size in range(1, len(values) // 2 + 1) if all(values[at] == values[at % size] for at in range(len(values)))),
+        None,
+    )
+    added = [values[(len(values) + at) % period] if period else values[-1] for at in range(missing)]
+    where = pointer(config, name)
+    document = context.analysis.document
+    edits = [insert_element(document, where, len(values), value) for value in added]
+    how = f"its period of {period}" if period and period > 1 else "its last entry"
+    from neurarch_schemas.documents.json_edits import merged
+
+    return combined(f"repeat {how} up to {length} entries", "unsafe", merged([edit for part in edits for edit in part]))
+
+
+def _pattern(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:
+    """A string with one letter per layer."""
+    setting = as_written(config, "hybrid_override_pattern")
+    if setting is None or setting.pointer is None or not isinstance(setting.value, str):
+        return
+    letters = setting.value.replace("|", "")
+    if letters and len(letters) != depth.value and any(key.pointer for key in (config.setting(depth.key),) if key):
+        yield Finding(
+            f"hybrid_override_pattern has {len(letters)} letters for {counted(depth.value, 'layer')}",
+            place(config, "hybrid_override_pattern"),
+            (related(config, depth.key),),
+            severity="warning",
+        )

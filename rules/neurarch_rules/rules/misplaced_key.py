@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import rope
+from neurarch_rules.facts.fixes import combined
+from neurarch_rules.facts.keys import ROPE_KEYS, unread
+from neurarch_rules.facts.places import configs, written
+from neurarch_rules.facts.sources import config_type
+from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_edits import move_pair
+from neurarch_schemas.documents.pointer import join_pointer
+
+RULE = RuleInfo(
+    name="misplaced-key",
+    severity="warning",
+    category="correctness",
+    summary="A key stands at a level where it is not read",
+)
+
+BLOCKS = {
+    "quantization_config": ("load_in_4bit", "load_in_8bit", "bnb_4bit_compute_dtype", "bnb_4bit_quant_type", "quant_method"),
+    "rope_scaling": ("rope_type", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow", "short_factor", "long_factor"),
+}
+TEXT = ("text_config", "llm_config", "language_config")
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        if config_type(config) is None:
+            continue
+        for key, value in unread(context.analysis, config):
+            found = _in_nested(context, config, key, value) or _in_block(context, config, key)
+            if found is not None:
+                yield found
+            elif key in TEXT and isinstance(value, dict) and key not in config.nested:
+                yield from _foreign_object(config, key, value)
+        yield from _inside_rope(context, config)
+
+
+def _in_nested(context: Context, config: ModelConfig, key: str, value: JSONValue) -> Finding | None:
+    """A key of the text model beside its nested config."""
+    for name, nested in config.nested.items():
+        record = config_type(nested)
+        inner = written(context.analysis, nested)
+        if record is None or name not in TEXT or nested.pointer == config.pointer or not inner or key in inner:
+            continue
+        if not record.knows(key) or key.startswith("_") or value is None or nested.get(key) == value:
+            continue
+        pointer = join_pointer(config.pointer, key)
+        effective = quoted(nested.get(key))
+        return Finding(
+            f"{key} is read inside {name}, not here: the text model uses {effective}",
+            Place(pointer, on="key"),
+            fixes=combined(f"move into {name}", "unsafe", move_pair(context.analysis.document, pointer, nested.pointer)),
+        )
+    return None
+
+
+def _in_block(context: Context, config: ModelConfig, key: str) -> Finding | None:
+    """A field of a quantization or RoPE block that stands beside it."""
+    for block, fields in BLOCKS.items():
+        if key in fields and (block != "quantization_config" or not config.pointer):
+            pointer, target = join_pointer(config.pointer, key), join_pointer(config.pointer, block)
+            return Finding(
+                f"{key} is a field of {block}: outside it nothing reads it",
+                Place(pointer, on="key"),
+                fixes=combined(f"move into {block}", "unsafe", move_pair(context.analysis.document, pointer, target)),
+            )
+    return None
+
+
+def _foreign_object(config: ModelConfig, key: str, value: dict[str, JSONValue]) -> Iterator[Finding]:
+    record = config_type(config)
+    known = [name for name in value if record is not None and record.knows(name) and name != "model_type"]
+    if len(known) >= 2:
+        yield Finding(
+            f"{config.model_type} has no {key}: {', '.join(known[:3])} and the rest are read from the level above, and their "
+            "defaults are used",
+            Place(join_pointer(config.pointer, key), on="key"),
+        )
+
+
+def _inside_rope(context: Context, config: ModelConfig) -> Iterator[Finding]:
+    """A key of the config inside its RoPE block."""
+    record = config_type(config)
+    if record is None:
+        return
+    data = written(context.analysis, config)
+    for block in rope.blocks(context.analysis, config):
+        for key in block.values:
+            if key in rope.COMMON or key in ROPE_KEYS or key not in record.properties or key in data:
+                continue
+            pointer = join_pointer(block.pointer, key)
+            yield Finding(
+                f"{key} is a key of the config, not of its RoPE block: {quoted(config.get(key))} is used",
+                Place(pointer, on="key"),
+                fixes=combined(f"move out of {block.key}", "unsafe", move_pair(context.analysis.document, pointer, config.pointer)),
+            )

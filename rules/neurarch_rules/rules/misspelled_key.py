@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.fixes import rename_key
+from neurarch_rules.facts.keys import ROPE_KEYS, keys_of_all_types, partner, unread
+from neurarch_rules.facts.places import configs, written
+from neurarch_rules.facts.sources import config_type
+from neurarch_rules.facts.spelling import closest
+from neurarch_rules.facts.words import quoted
+from neurarch_schemas.catalogue.load import ConfigType
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.documents.pointer import join_pointer
+
+RULE = RuleInfo(
+    name="misspelled-key",
+    severity="warning",
+    category="correctness",
+    summary="An unknown key that is almost a known one: the default is used instead",
+    aliases=("key-typo", "unknown-key"),
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        record = config_type(config)
+        if record is None:
+            continue
+        data = written(context.analysis, config)
+        for key, value in unread(context.analysis, config):
+            if partner(record, key) or key in keys_of_all_types():
+                continue
+            guess = closest(key, _names(record))
+            if guess is None or not _same_kind(record, guess, value):
+                continue
+            pointer = join_pointer(config.pointer, key)
+            if guess in data:
+                message = f"unknown key {key}: {guess} is given too, so this one has no effect"
+                yield Finding(message, Place(pointer, on="key"), severity="info", tags=("unnecessary",))
+                continue
+            yield Finding(
+                f"unknown key {key} (did you mean {guess}?): it is kept and never read, {_instead(config, guess)}",
+                Place(pointer, on="key"),
+                fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}"),
+            )
+
+
+def _names(record: ConfigType) -> set[str]:
+    names = {*record.properties, *record.synonyms}
+    return names | set(ROPE_KEYS) if "rope_parameters" in record.properties else names
+
+
+def _instead(config: ModelConfig, name: str) -> str:
+    value = config.get(name)
+    return f"the default {quoted(value)} is used" if value is not None else "the model is built without it"
+
+
+def _same_kind(record: ConfigType, name: str, value: object) -> bool:
+    """The value could stand under that name: a new key of another type is no misspelling."""
+    kinds = record.properties.get(record.canonical(name), {}).get("type")
+    if kinds is None or value is None:
+        return True
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    kind = (
+        "boolean"
+        if isinstance(value, bool)
+        else "number"
+        if isinstance(value, int | float)
+        else {str: "string", list: "array", dict: "object"}.get(type(value), "null")
+    )
+    return kind in kinds or (kind == "number" and "integer" in kinds)

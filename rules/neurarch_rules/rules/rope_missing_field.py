@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import rope
+from neurarch_rules.facts.places import configs
+from neurarch_rules.facts.words import quoted
+
+RULE = RuleInfo(
+    name="rope-missing-field",
+    severity="error",
+    category="correctness",
+    summary="A RoPE block lacks fields its type cannot do without",
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        for block in rope.blocks(context.analysis, config):
+            missing = [name for name in rope.REQUIRED.get(block.rope_type, ()) if block.values.get(name) is None]
+            if not missing or (block.rope_type == "longrope" and not config.is_native):
+                continue
+            yield Finding(
+                f"RoPE type {quoted(block.rope_type)} needs {' and '.join(missing)}: transformers refuses the block "
+                f"without {'it' if len(missing) == 1 else 'them'}",
+                Place(f"{block.pointer}/{missing[0]}"),
+                severity=None if config.is_native else "warning",
+            )

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import rope
+from neurarch_rules.facts.fixes import rename_key
+from neurarch_rules.facts.places import configs
+from neurarch_rules.facts.spelling import closest
+from neurarch_schemas.documents.pointer import join_pointer
+
+RULE = RuleInfo(
+    name="rope-unknown-field",
+    severity="warning",
+    category="correctness",
+    summary="A field of a RoPE block that is misspelt, or that its type does not read",
+)
+
+ALL = frozenset(
+    name for table in (rope.REQUIRED, rope.OPTIONAL) for fields in table.values() for name in fields
+) | rope.COMMON
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        if not config.is_native:
+            continue
+        for block in rope.blocks(context.analysis, config):
+            known = {*rope.REQUIRED.get(block.rope_type, ()), *rope.OPTIONAL.get(block.rope_type, ()), *rope.COMMON}
+            for name, value in block.values.items():
+                if name in known or value is None:
+                    continue
+                pointer = join_pointer(block.pointer, name)
+                guess = closest(name, (item for item in ALL if item not in block.values))
+                if guess is not None:
+                    fixes = rename_key(context.analysis, pointer, guess, f"rename to {guess}")
+                    message = f"unknown RoPE field {name} (did you mean {guess}?): it is not read"
+                    yield Finding(message, block.place(name, "key"), fixes=fixes)
+                elif name in ALL:
+                    message = f"RoPE type {block.rope_type} does not read {name}: it has no effect"
+                    yield Finding(message, block.place(name, "key"), tags=("unnecessary",), severity="info")

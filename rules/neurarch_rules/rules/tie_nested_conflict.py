@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place, Related
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.places import written
+
+RULE = RuleInfo(
+    name="tie-nested-conflict",
+    severity="info",
+    category="correctness",
+    summary="tie_word_embeddings is given at two levels with different values",
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    config = context.analysis.config
+    if config is None or not config.is_native:
+        return
+    outer = written(context.analysis, config).get("tie_word_embeddings")
+    for key, nested in config.nested.items():
+        if key not in ("text_config", "llm_config", "thinker_config", "decoder"):
+            continue
+        inner = written(context.analysis, nested).get("tie_word_embeddings")
+        if isinstance(outer, bool) and isinstance(inner, bool) and outer != inner:
+            shown = str(outer).lower()
+            yield Finding(
+                f"tie_word_embeddings is {shown} here and {str(inner).lower()} in {key}: transformers 5 follows the outer one "
+                "for the whole model, older releases and other engines the inner one",
+                Place("/tie_word_embeddings"),
+                (Related(Place(f"{nested.pointer}/tie_word_embeddings"), f"{key} says {str(inner).lower()}"),),
+            )

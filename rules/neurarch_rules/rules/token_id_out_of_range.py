@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Severity
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.places import configs, integer, is_written, place, related, whole_number
+from neurarch_rules.facts.sources import config_type, readers
+from neurarch_schemas.analysis import Analysis
+from neurarch_schemas.config.model_config import ModelConfig
+
+RULE = RuleInfo(
+    name="token-id-out-of-range",
+    severity="error",
+    category="correctness",
+    summary="A special token's id lies outside the rows of the embedding that reads it",
+    aliases=("token-id-range",),
+)
+
+IDS = (
+    "pad_token_id",
+    "bos_token_id",
+    "eos_token_id",
+    "sep_token_id",
+    "cls_token_id",
+    "mask_token_id",
+    "unk_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+)
+ROWS = ("vocab_size", "n_vocab", "padded_vocab_size")
+FOREIGN = ("talker_config", "code_predictor_config", "code2wav_config", "token2wav_config", "audio_encoder", "codec_config")
+"""Nested configs whose text ids belong to another model's vocabulary."""
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        if any(part in FOREIGN for part in config.pointer.split("/")):
+            continue
+        owner = _embedding_owner(context.analysis, config)
+        rows = None if owner is None else integer(owner, *ROWS)
+        if owner is None or rows is None or rows <= 0:
+            continue
+        key = next(name for name in ROWS if integer(owner, name) is not None)
+        for name in IDS:
+            yield from _check(config, owner, key, rows, name)
+
+
+def _embedding_owner(analysis: Analysis, config: ModelConfig) -> ModelConfig | None:
+    """The config whose embedding these ids index: its own, else that of its text model."""
+    if integer(config, *ROWS) is not None and any(is_written(config, name) for name in ROWS):
+        return config
+    for key in ("text_config", "llm_config", "decoder", "language_config"):
+        inner = config.nested.get(key)
+        if inner is not None:
+            return _embedding_owner(analysis, inner)
+    return config if integer(config, *ROWS) is not None else None
+
+
+def _check(config: ModelConfig, owner: ModelConfig, key: str, rows: int, name: str) -> Iterator[Finding]:
+    setting = config.setting(name)
+    if setting is None or setting.value is None:
+        return
+    if not is_written(config, name) and not (name == "pad_token_id" and is_written(owner, key)):
+        return
+    values = setting.value if isinstance(setting.value, list) else [setting.value]
+    for at, value in enumerate(values):
+        number = whole_number(value)
+        if number is None or 0 <= number < rows or number == -1:
+            continue
+        severity: Severity = "error" if name == "pad_token_id" and _pads(config, rows, number) else "warning"
+        what = f"{name} {number}" + ("" if is_written(config, name) else " (the default)")
+        consequence = "the embedding cannot be built" if severity == "error" else "looking it up crashes"
+        if name in ("eos_token_id",) and severity == "warning":
+            consequence = "the model can never produce it, so generation does not stop"
+        yield Finding(
+            f"{what} is outside the {rows:,} rows of the embedding (0 to {rows - 1:,}): {consequence}",
+            place(config, name, at) if isinstance(setting.value, list) else place(config, name),
+            (related(owner, key),),
+            severity=severity,
+        )
+
+
+def _pads(config: ModelConfig, rows: int, number: int) -> bool:
+    """Model code of the family passes pad_token_id to its embedding, which refuses ids beyond its rows."""
+    if number < -rows or number >= rows:
+        found = readers(config, "pad_token_id")
+        record = config_type(config)
+        return bool(found) and record is not None
+    return False

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.fixes import replace_value
+from neurarch_rules.facts.places import configs, place
+from neurarch_rules.facts.sources import readers
+from neurarch_rules.facts.spelling import closest
+from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.setting import Setting
+
+RULE = RuleInfo(
+    name="unknown-activation",
+    severity="error",
+    category="correctness",
+    summary="An activation function that transformers does not have",
+    aliases=("activation-unknown",),
+)
+
+KEYS = ("hidden_act", "hidden_activation", "activation_function", "dense_act_fn", "projector_hidden_act", "mamba_hidden_act")
+
+
+def check(context: Context) -> Iterator[Finding]:
+    if context.analysis.config is None:
+        return
+    from neurarch_schemas.catalogue.load import enumerations
+
+    known = [str(name) for name in enumerations()["activations"]]
+    for config in configs(context.analysis):
+        if not config.is_native:
+            continue
+        for key in KEYS:
+            setting = config.setting(key)
+            if setting is None or setting.pointer is None or not isinstance(setting.value, str) or setting.value in known:
+                continue
+            if readers(config, key) == ():
+                continue
+            guess = _guess(setting, known)
+            yield Finding(
+                f"transformers has no activation {quoted(setting.value)}, so {config.model_type} cannot be built"
+                + (f": did you mean {quoted(guess)}?" if guess else "; register it before loading or use one it has"),
+                place(config, key),
+                fixes=replace_value(context.analysis, setting.pointer, guess, f'{key} = "{guess}"', "unsafe") if guess else (),
+            )
+
+
+def _guess(setting: Setting, known: list[str]) -> str | None:
+    value = str(setting.value).lower()
+    return value if value in known else closest(value, known)
