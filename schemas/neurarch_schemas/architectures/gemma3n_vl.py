@@ -16,11 +16,10 @@ def pair(config: ModelConfig, name: str, index: int) -> tuple[int, int]:
     """Height and width of one of the two entries of a list of pairs."""
     items = config.items(name)
     value = items[index] if index < len(items) else None
-    if not isinstance(value, list) or len(value) != 2 or not all(isinstance(side, int) for side in value):
+    sides = [side for side in value if isinstance(side, int)] if isinstance(value, list) else []
+    if len(sides) != 2:
         raise CannotBuild(f"{name} must be a list of two pairs", (name,))
-    height, width = value
-    assert isinstance(height, int) and isinstance(width, int)
-    return height, width
+    return sides[0], sides[1]
 
 
 def subsampling(config: ModelConfig) -> Module:
