@@ -35,6 +35,7 @@ class ClientFeatures:
     code_action_data: bool = False
     code_action_preferred: bool = False
     document_changes: bool = False
+    create_files: bool = False
     apply_edit: bool = False
     hierarchical_symbols: bool = False
     fold_whole_lines: bool = False
@@ -96,6 +97,9 @@ def resolve(params: types.InitializeParams) -> ClientFeatures:
         code_action_data=get.flag("text_document.code_action.data_support"),
         code_action_preferred=get.flag("text_document.code_action.is_preferred_support"),
         document_changes=get.flag("workspace.workspace_edit.document_changes"),
+        create_files=get.flag("workspace.workspace_edit.document_changes")
+        and "create"
+        in {str(getattr(item, "value", item)) for item in get.items("workspace.workspace_edit.resource_operations")},
         apply_edit=get.flag("workspace.apply_edit"),
         hierarchical_symbols=get.flag("text_document.document_symbol.hierarchical_document_symbol_support"),
         fold_whole_lines=get.flag("text_document.folding_range.line_folding_only"),

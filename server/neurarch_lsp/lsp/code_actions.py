@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from neurarch_lsp.lsp import suppress_edits
 from neurarch_lsp.lsp.diagnostics import to_diagnostic
 from neurarch_lsp.lsp.positions import positions_of
+from neurarch_lsp.lsp.requests import off_loop
 from neurarch_lsp.lsp.workspace_edits import document_edit
 from neurarch_rules.engine.finding import Applicability, Finding, Fix
 from neurarch_rules.engine.locate import span_of
@@ -41,6 +42,7 @@ def actions(server: NeurarchServer, analysed: Analysed, params: types.CodeAction
         for finding in analysed.findings:
             if _touches(span_of(finding.place, analysis.document), wanted):
                 yield from _quick_fixes(server, analysed, finding, params)
+                yield from _about_rule(server, analysed, finding, params)
     if _asked(FIX_ALL, params.context) and _has_safe_fix(analysed):
         yield _fix_all(server, analysed)
 
@@ -75,6 +77,62 @@ def _quick_fixes(
         )
 
 
+def _about_rule(
+    server: NeurarchServer, analysed: Analysed, finding: Finding, params: types.CodeActionParams
+) -> Iterator[types.CodeAction]:
+    """Fix all of the rule, ignore it here, explain it."""
+    own = _diagnostics(server, analysed, finding, params)
+    data = {"uri": analysed.document.uri, "version": analysed.document.version, "rule": finding.rule}
+    same = [other for other in analysed.findings if other.rule == finding.rule]
+    if sum(_is_safe(other) for other in same) > 1:
+        yield _lazy(
+            server,
+            analysed,
+            types.CodeAction(
+                title=f"Fix all {finding.rule} problems in this file",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=own,
+                data={**data, "action": "fix-rule"},
+            ),
+        )
+    if analysed.document.path is not None and finding.rule != "internal-error":
+        yield _lazy(
+            server,
+            analysed,
+            types.CodeAction(
+                title=suppression_title(finding),
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=own,
+                data={**data, "action": "suppress", "pointer": finding.place.pointer},
+            ),
+        )
+    yield types.CodeAction(
+        title=f"Explain {finding.rule}",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=own,
+        command=types.Command(
+            title=f"Explain {finding.rule}", command="neurarch.explainRule", arguments=[finding.rule, {"show": True}]
+        ),
+    )
+
+
+def suppression_title(finding: Finding) -> str:
+    place = f" at {finding.place.pointer}" if finding.place.pointer else ""
+    return f"Ignore {finding.rule}{place} in the settings file"
+
+
+def _lazy(server: NeurarchServer, analysed: Analysed, action: types.CodeAction) -> types.CodeAction:
+    """The action as it is for a client that resolves edits, with its edit for one that cannot."""
+    if not ("edit" in server.client.code_action_resolve and server.client.code_action_data):
+        action.edit = _edit_for(server, analysed, action.data)
+        action.data = None
+    return action
+
+
+def _is_safe(finding: Finding) -> bool:
+    return any(fix.applicability == "safe" for fix in finding.fixes)
+
+
 def _diagnostics(
     server: NeurarchServer, analysed: Analysed, finding: Finding, params: types.CodeActionParams
 ) -> list[types.Diagnostic]:
@@ -86,32 +144,27 @@ def _diagnostics(
 
 
 def _has_safe_fix(analysed: Analysed) -> bool:
-    return any(fix.applicability == "safe" for finding in analysed.findings for fix in finding.fixes)
+    return any(_is_safe(finding) for finding in analysed.findings)
 
 
 def _fix_all(server: NeurarchServer, analysed: Analysed) -> types.CodeAction:
-    """All safe fixes. Computed when the client resolves the action, or at once for a client that cannot."""
-    action = types.CodeAction(
-        title="Fix all safe problems (neurarch)",
-        kind=FIX_ALL,
-        data={"uri": analysed.document.uri, "version": analysed.document.version, "action": "fix-all"},
-    )
-    if not ("edit" in server.client.code_action_resolve and server.client.code_action_data):
-        action.edit = _edit_for(server, analysed, action.data)
-        action.data = None
-    return action
+    """All safe fixes."""
+    data = {"uri": analysed.document.uri, "version": analysed.document.version, "action": "fix-all"}
+    return _lazy(server, analysed, types.CodeAction(title="Fix all safe problems (neurarch)", kind=FIX_ALL, data=data))
 
 
 async def resolve(server: NeurarchServer, analysed: Analysed, action: types.CodeAction) -> types.CodeAction:
     """Fill in the edit, computed on the newest version."""
-    edit = await asyncio.get_running_loop().run_in_executor(server.pool, _edit_for, server, analysed, action.data)
-    action.edit = edit
+    action.edit = await off_loop(server, _edit_for, server, analysed, action.data)
     return action
 
 
 def _edit_for(server: NeurarchServer, analysed: Analysed, data: Any) -> types.WorkspaceEdit | None:
-    rule = data.get("rule") if isinstance(data, dict) else None
-    fixed = _fixed_text(analysed, rule)
+    if not isinstance(data, dict):
+        return None
+    if data.get("action") == "suppress":
+        return suppress_edits.edit(server, analysed, str(data.get("rule")), data.get("pointer"))
+    fixed = _fixed_text(analysed, data.get("rule"))
     return (
         None if fixed is None else document_edit(server, analysed.document, difference(analysed.document.text, fixed))
     )

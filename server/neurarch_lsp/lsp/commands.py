@@ -76,14 +76,17 @@ async def status(server: NeurarchServer, arguments: list[Any]) -> dict[str, Any]
     return {"analysed": True, "text": line or analysed.why, "detail": detail}
 
 
-async def explain(_server: NeurarchServer, arguments: list[Any]) -> str | None:
-    """``[rule]`` -> the rule's page as Markdown."""
+async def explain(server: NeurarchServer, arguments: list[Any]) -> str | None:
+    """``[rule, {"show": true}]`` -> the rule's page as Markdown; with ``show`` the editor opens the page."""
     from neurarch_rules.engine import discovery
 
     rule = discovery.find(str(arguments[0])) if arguments else None
     if rule is None:
         return None
-    with open(discovery.page_path(rule.RULE), encoding="utf-8") as file:
+    path = discovery.page_path(rule.RULE)
+    if len(arguments) > 1 and _plain(arguments[1]).get("show") and server.client.show_document:
+        server.window_show_document(types.ShowDocumentParams(uris.from_path(path), take_focus=True))
+    with open(path, encoding="utf-8") as file:
         return file.read()
 
 

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def text(server: NeurarchServer, uri: str, analysed: Analysed | None) -> str:
     return (
-        "\n".join(
-            [*_versions(), "", *_document(server, uri, analysed), "", *_settings(server, uri), "", *_client(server)]
-        )
+        "\n".join([*_versions(), "", *_document(uri, analysed), "", *_settings(server, uri), "", *_client(server)])
         + "\n"
     )
 
@@ -38,7 +36,7 @@ def _versions() -> Iterator[str]:
             yield f"- {package}: not installed"
 
 
-def _document(server: NeurarchServer, uri: str, analysed: Analysed | None) -> Iterator[str]:
+def _document(uri: str, analysed: Analysed | None) -> Iterator[str]:
     yield "## This file"
     yield ""
     if analysed is None:

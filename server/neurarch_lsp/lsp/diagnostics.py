@@ -31,6 +31,11 @@ TAGS = {"deprecated": types.DiagnosticTag.Deprecated, "unnecessary": types.Diagn
 def to_diagnostics(analysed: Analysed, positions: Positions, client: ClientFeatures) -> list[types.Diagnostic]:
     if analysed.failure is not None:
         return [_failed(analysed.failure)]
+    if analysed.problems:
+        return [
+            types.Diagnostic(positions.range(span), message, types.DiagnosticSeverity.Error, "settings", source=SOURCE)
+            for span, message in analysed.problems
+        ]
     return [to_diagnostic(finding, analysed, positions, client) for finding in analysed.reported]
 
 

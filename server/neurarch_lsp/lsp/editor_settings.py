@@ -75,10 +75,15 @@ def hidden_rules(settings: EditorSettings, client_name: str, language: str) -> f
     """Rules not reported because the editor's own JSON support says the same."""
     if settings.syntax_errors == "on" or language not in ("json", "jsonc"):
         return frozenset()
-    name = client_name.lower()
-    if settings.syntax_errors == "auto" and not any(editor in name for editor in JSON_EDITORS):
+    if settings.syntax_errors == "auto" and not has_json_support(client_name):
         return frozenset()
     return SYNTAX_RULES
+
+
+def has_json_support(client_name: str) -> bool:
+    """Whether the editor brings a JSON server and formatter of its own."""
+    name = client_name.lower()
+    return any(editor in name for editor in JSON_EDITORS)
 
 
 def _hyphens(name: str) -> str:

@@ -7,11 +7,11 @@ import time
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from neurarch_lsp.lsp import editor_settings, uris
 from neurarch_lsp.lsp.open_documents import OpenDocument
-from neurarch_lsp.lsp.scheduler import Superseded, Ticket
+from neurarch_lsp.lsp.scheduler import Superseded
 from neurarch_lsp.lsp.session_settings import DocumentSettings
 from neurarch_lsp.settings.find import SettingsError
 from neurarch_rules.engine.options import Options
@@ -20,6 +20,7 @@ from neurarch_schemas.documents.json_document import JsonDocument
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding
     from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.documents.document import Span
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +52,8 @@ class Analysed:
     findings: tuple[Finding, ...] = ()
     hidden: frozenset[str] = frozenset()
     settings_problem: SettingsError | None = None
+    problems: tuple[tuple[Span, str], ...] = ()
+    """Of a settings file: what is wrong in it, and where."""
     failure: str | None = None
     """A defect of ours that left nothing to show: its kind, for one diagnostic on the first line."""
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -60,7 +63,13 @@ class Analysed:
         return tuple(finding for finding in self.findings if finding.rule not in self.hidden)
 
 
-def run(job: Job, ticket: Ticket) -> Analysed:
+class Poll(Protocol):
+    """What a job asks between two steps; a scheduler's ticket is one."""
+
+    def poll(self) -> None: ...
+
+
+def run(job: Job, ticket: Poll) -> Analysed:
     """Parse, analyse, lint. Raises Superseded between two steps when a newer version has arrived.
 
     A defect of ours is logged and told by ``failure``; it never takes the server down.
@@ -75,13 +84,18 @@ def run(job: Job, ticket: Ticket) -> Analysed:
         return Analysed(job.document, None, Options(), "the analysis failed", failure=type(error).__name__)
 
 
-def _run(job: Job, ticket: Ticket) -> Analysed:
+def _run(job: Job, ticket: Poll) -> Analysed:
     from neurarch_lsp.analyse import analyse
+    from neurarch_lsp.features import settings_file
     from neurarch_rules.engine import run as engine
 
     document = job.document
     marks = {"start": time.perf_counter()}
     options, problem, excluded = _options(job)
+    name = uris.file_name(document.uri)
+    if settings_file.is_settings_file(name):
+        found = tuple(settings_file.problems(document.path or name, document.text))
+        return Analysed(document, None, options, "a settings file", problems=found)
     if document.language in ("toml", "python"):
         return Analysed(document, None, options, f"a {document.language} file", settings_problem=problem)
     json_document = _parse(job)

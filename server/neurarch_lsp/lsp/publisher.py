@@ -41,21 +41,37 @@ def files_changed(server: NeurarchServer, changed: frozenset[str]) -> None:
         return
     folders = {os.path.dirname(uris.key(uri)) for uri in changed}
     beside = [document for document in server.documents if os.path.dirname(document.key) in folders]
-    if beside:
-        surroundings_changed(server, beside)
+    surroundings_changed(server, beside)
 
 
 def surroundings_changed(server: NeurarchServer, documents: Iterable[OpenDocument] | None = None) -> None:
     """Settings or files beside the documents have changed: they (all open ones) are analysed again."""
     for document in server.documents if documents is None else documents:
         document_changed(server, document)
+    server.scan.changed()
     client = server.client
+    if not client.pull_diagnostics:
+        server.spawn(push_workspace(server), "workspace diagnostics")
     if client.pull_diagnostics and client.refresh_diagnostics:
         server.workspace_diagnostic_refresh(None)
     if client.refresh_inlay_hints:
         server.workspace_inlay_hint_refresh(None)
     if client.refresh_code_lenses:
         server.workspace_code_lens_refresh(None)
+
+
+async def push_workspace(server: NeurarchServer) -> None:
+    """Diagnostics of files that are not open, for a client that cannot pull them; cleared where they are gone."""
+    found: set[str] = set()
+    async for analysed in server.scan.results(server):
+        items = diagnostics_of(server, analysed)
+        if items:
+            found.add(analysed.document.uri)
+            _send(server, analysed.document.uri, None, items)
+    for uri in server.pushed - found:
+        if server.documents.get(uri) is None:
+            _send(server, uri, None, [])
+    server.pushed = found
 
 
 async def _publish(server: NeurarchServer, key: str) -> None:

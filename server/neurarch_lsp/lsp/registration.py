@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from neurarch_lsp.lsp import editor_settings
 from neurarch_lsp.lsp.client_features import ClientFeatures
 
 if TYPE_CHECKING:
@@ -73,6 +74,12 @@ FEATURES = (
         "text_document_diagnostic",
         _diagnostic_options,
         when=lambda client: client.pull_diagnostics,
+    ),
+    Feature(types.WORKSPACE_DIAGNOSTIC, "workspace_diagnostic", when=lambda client: client.pull_diagnostics),
+    Feature(
+        types.TEXT_DOCUMENT_FORMATTING,
+        "text_document_formatting",
+        when=lambda client: not editor_settings.has_json_support(client.name),
     ),
     Feature(types.TEXT_DOCUMENT_HOVER, "text_document_hover"),
     Feature(types.TEXT_DOCUMENT_COMPLETION, "text_document_completion", _completion_options),

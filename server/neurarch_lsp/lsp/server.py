@@ -16,6 +16,7 @@ from neurarch_lsp.lsp.open_documents import OpenDocuments
 from neurarch_lsp.lsp.protocol import NeurarchProtocol
 from neurarch_lsp.lsp.scheduler import Scheduler, Ticket
 from neurarch_lsp.lsp.session_settings import SessionSettings
+from neurarch_lsp.lsp.workspace_scan import WorkspaceScan
 from neurarch_schemas import __version__
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class NeurarchServer(LanguageServer):
         self.settings = SessionSettings()
         self.parsed: dict[str, JsonDocument] = {}
         self.publishing: set[str] = set()
+        self.scan = WorkspaceScan()
+        self.pushed: set[str] = set()
+        """URIs of files that are not open for which diagnostics were pushed."""
         self.changed_files: set[str] = set()
         self.reload_timer: asyncio.TimerHandle | None = None
         self._told: set[str] = set()
@@ -65,6 +69,10 @@ class NeurarchServer(LanguageServer):
             self.settings.replace(configuration.from_options(params.initialization_options))
         if params.process_id is not None:
             parent_process.watch(params.process_id, asyncio.get_running_loop(), lambda: self.end(1))
+
+    def unstructured(self, value: object) -> object:
+        """An LSP value as plain JSON, for the payload of ``$/progress``."""
+        return self.protocol._converter.unstructure(value)
 
     def job(self, document: OpenDocument) -> Job:
         from neurarch_lsp.lsp.job import Job
