@@ -16,7 +16,7 @@ from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import layer_norm
 from neurarch_schemas.modules.tree import Module, Stack, Tensor
 
-MODEL_TYPES = ("cohere", "cohere2", "cohere2_moe")
+MODEL_TYPES = ("cohere", "cohere2", "cohere2_moe", "cohere_compass_text")
 
 
 def per_head_norm(heads: int, dim: int) -> Module:

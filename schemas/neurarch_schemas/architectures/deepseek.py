@@ -37,7 +37,14 @@ MODEL_TYPES = (
 
 _INDEXED = ("deepseek_v32", "glm_moe_dsa", "axk2")
 _DENSE = ("minicpm3", "youtu")
-_NO_BALANCING_BIAS = ("deepseek_v2", "mistral4", "mistral_large4_text")
+_NO_BALANCING_BIAS = (
+    "deepseek_v2",
+    "deepseek_ocr2_text",
+    "unlimited_ocr_text",
+    "mistral4",
+    "mistral_large4_text",
+)
+_BIASED_EXPERTS = ("deepseek_v2", "deepseek_ocr2_text", "unlimited_ocr_text")
 
 
 def indexer(config: ModelConfig) -> Module:
@@ -91,7 +98,7 @@ def moe(config: ModelConfig) -> Module:
             "shared_experts": shared_experts(
                 hidden,
                 inner * config.integer("n_shared_experts"),
-                config.model_type == "deepseek_v2" and config.flag("mlp_bias"),
+                config.model_type in _BIASED_EXPERTS and config.flag("mlp_bias"),
             ),
             "post_mlp_layernorm": rms_norm(hidden) if config.model_type == "axk1" else None,
         },

@@ -15,7 +15,7 @@ from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.tree import Module
 
-MODEL_TYPES = ("glm4_moe", "glm4v_moe_text", "sarvam_moe", "solar_open", "exaone_moe", "hy_v3")
+MODEL_TYPES = ("glm4_moe", "glm4v_moe_text", "dots1", "sarvam_moe", "solar_open", "exaone_moe", "hy_v3")
 
 
 def moe(config: ModelConfig) -> Module:
@@ -30,7 +30,7 @@ def moe(config: ModelConfig) -> Module:
     return mixture_of_experts(
         hidden,
         router(hidden, experts, correction_bias=None if beside else "e_score_correction_bias"),
-        fused_experts(hidden, inner, experts, config.integer("num_experts_per_tok")),
+        fused_experts(hidden, inner, experts, config.integer("num_experts_per_tok", 0)),
         extra={"shared_experts": shared_experts(hidden, inner * config.integer(shared_key), bias)},
         correction_bias=beside,
     )
@@ -40,7 +40,7 @@ def layer(config: ModelConfig, window: int | None, sparse: bool) -> Module:
     kind = config.model_type
     if kind == "exaone_moe":
         mixer = self_attention(config, window, qk_norm="head")
-    elif kind == "hy_v3":
+    elif kind in ("hy_v3", "dots1"):
         mixer = self_attention(config, window, bias=config.flag("attention_bias"), qk_norm="head")
     else:
         normalized = kind not in ("solar_open", "glm4v_moe_text") and config.flag("use_qk_norm")

@@ -16,11 +16,11 @@ from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, 
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module
 
-MODEL_TYPES = ("qwen2_moe", "qwen3_moe", "qwen3_vl_moe_text")
+MODEL_TYPES = ("qwen2_moe", "qwen3_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text")
 
 
 def expert_count(config: ModelConfig) -> int:
-    return config.integer("num_experts" if config.model_type == "qwen2_moe" else "num_local_experts")
+    return config.integer("num_experts" if config.is_set("num_experts") else "num_local_experts")
 
 
 def sparse_layers(config: ModelConfig) -> LayerPattern[bool]:

@@ -9,7 +9,16 @@ from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import layer_norm, rms_norm
 from neurarch_schemas.modules.tree import Module, Tensor
 
-MODEL_TYPES = ("apertus", "apertus1p5_text", "arcee", "cosmos3_edge_text", "jais2", "nanochat", "starcoder2")
+MODEL_TYPES = (
+    "apertus",
+    "apertus1p5_text",
+    "arcee",
+    "cosmos3_edge_text",
+    "nemotron",
+    "jais2",
+    "nanochat",
+    "starcoder2",
+)
 
 # (key of the attention biases, key of the feed-forward biases, names of its matrices)
 _LAYOUT: dict[str, tuple[str, str | None, tuple[str, str]]] = {
@@ -18,6 +27,7 @@ _LAYOUT: dict[str, tuple[str, str | None, tuple[str, str]]] = {
     "arcee": ("attention_bias", "mlp_bias", ("up_proj", "down_proj")),
     "cosmos3_edge_text": ("attention_bias", "mlp_bias", ("fc1", "fc2")),
     "jais2": ("attention_bias", "mlp_bias", ("up_proj", "down_proj")),
+    "nemotron": ("attention_bias", "mlp_bias", ("up_proj", "down_proj")),
     "nanochat": ("attention_bias", None, ("fc1", "fc2")),
     "starcoder2": ("use_bias", "use_bias", ("c_fc", "c_proj")),
 }
@@ -25,7 +35,7 @@ _LAYOUT: dict[str, tuple[str, str | None, tuple[str, str]]] = {
 
 def norm(config: ModelConfig) -> Module:
     hidden = config.integer("hidden_size")
-    if config.model_type in ("jais2", "starcoder2"):
+    if config.model_type in ("jais2", "nemotron", "starcoder2"):
         return layer_norm(hidden)
     if config.model_type == "nanochat":
         # RMSNorm without a weight.
