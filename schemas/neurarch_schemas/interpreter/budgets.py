@@ -1,0 +1,73 @@
+"""Limits on one interpretation, so that hostile source ends quickly with a reason instead of a hang."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """``seconds`` is wall time in evaluation, parsing of library files left aside; ``total_seconds`` all of it."""
+
+    steps: int = 6_000_000
+    depth: int = 180
+    """Nested calls of interpreted functions."""
+    seconds: float = 20.0
+    total_seconds: float = 60.0
+    idle_steps: int = 150_000
+    """Statements and calls in a construction without any new tensor: an endless loop, or work that builds nothing."""
+    container: int = 200_000
+    """Items in one container, characters in one string (times 50)."""
+    bits: int = 4096
+    """Size of one integer."""
+    modules: int = 400_000
+    files: int = 4_000
+
+
+HOSTILE = Budgets(steps=400_000, seconds=0.4, total_seconds=2.0, idle_steps=100_000, modules=60_000)
+"""For text that nobody has vouched for, e.g. on every keystroke."""
+
+
+class BudgetExceeded(BaseException):
+    """Not catchable by interpreted code; ``str(error)`` is the reason."""
+
+
+class Meter:
+    """Counts against a budget. ``tick`` is called for every statement and call."""
+
+    __slots__ = ("budgets", "files", "idle_from", "modules", "next_check", "parse_seconds", "started", "steps")
+
+    def __init__(self, budgets: Budgets) -> None:
+        self.budgets = budgets
+        self.steps = 0
+        self.idle_from: int | None = None
+        self.modules = 0
+        self.files = 0
+        self.parse_seconds = 0.0
+        self.next_check = 2048
+        self.started = time.monotonic()
+
+    def check(self) -> None:
+        """The slow half of a tick, once every 2,048 steps."""
+        self.next_check = self.steps + 2048
+        budgets = self.budgets
+        if self.steps > budgets.steps:
+            raise BudgetExceeded(f"evaluation takes more than {budgets.steps:,} steps")
+        if self.idle_from is not None and self.steps - self.idle_from > budgets.idle_steps:
+            raise BudgetExceeded(f"more than {budgets.idle_steps:,} steps without building a tensor")
+        elapsed = time.monotonic() - self.started
+        if elapsed > budgets.total_seconds or elapsed - self.parse_seconds > budgets.seconds:
+            raise BudgetExceeded(f"evaluation takes longer than {budgets.seconds:g} s")
+
+    def progress(self) -> None:
+        """A tensor or module was built."""
+        self.modules += 1
+        if self.idle_from is not None:
+            self.idle_from = self.steps
+        if self.modules > self.budgets.modules:
+            raise BudgetExceeded(f"more than {self.budgets.modules:,} modules and tensors")
+
+    def size(self, length: int, what: str = "a container", factor: int = 1) -> None:
+        if length > self.budgets.container * factor:
+            raise BudgetExceeded(f"{what} of {length:,} items")

@@ -1,0 +1,313 @@
+"""The import system: modules of ours, files on the search paths, and names that are resolved when first needed.
+
+Imports at module level are lazy: a file is read only when one of its names is. ``eager`` runs them as Python does,
+for programs whose imports have effects (registries).
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+
+from neurarch_schemas.interpreter.budgets import BudgetExceeded
+from neurarch_schemas.interpreter.core import Core
+from neurarch_schemas.interpreter.libraries import catalogue
+from neurarch_schemas.interpreter.scopes import Frame, assigned_names
+from neurarch_schemas.interpreter.values import (
+    MISSING,
+    INSTANCE_TYPES,
+    LazyImport,
+    PythonModule,
+    Raised,
+    Unknown,
+    Value,
+)
+
+
+class Imports(Core):
+    def import_module(self, name: str) -> Value:
+        """The module. Raises an interpreted ModuleNotFoundError."""
+        known = self.modules.get(name)
+        if known is not None:
+            return known
+        ours = catalogue.build(self, name)
+        if ours is not None:
+            self.modules[name] = ours
+            return ours
+        if self.eager and "." in name:
+            parent = self.import_module(name.rpartition(".")[0])
+            if isinstance(parent, PythonModule):
+                self.run_module(parent)
+            if name in self.modules:
+                return self.modules[name]
+        found = self.sources.find(name)
+        if found is None:
+            parent_name, _, last = name.rpartition(".")
+            if parent_name:
+                parent = self.import_module(parent_name)
+                if type(parent) is Unknown:
+                    return parent
+                if isinstance(parent, PythonModule) and parent.missing is not None:
+                    return self.module_attr(parent, last)
+            error = self.raised("ModuleNotFoundError", f"No module named '{name}'")
+            error.value.attrs["name"] = name
+            raise error
+        file, is_package = found
+        module = PythonModule(name, file, is_package)
+        self.modules[name] = module
+        namespace = module.namespace
+        namespace["__file__"] = file or ""
+        namespace["__package__"] = name if is_package else name.rpartition(".")[0]
+        namespace["__spec__"] = Unknown("a module specification", data=True)
+        namespace["__doc__"] = None
+        if is_package:
+            namespace["__path__"] = [os.path.dirname(file) if file else ""]
+        if self.eager:
+            self.run_module(module)
+            return self.modules[name]
+        return module
+
+    def exists(self, name: str) -> bool:
+        return name in self.modules or catalogue.provides(name) or self.sources.find(name) is not None
+
+    def run_module(self, module: PythonModule) -> None:
+        """Execute the module's file once."""
+        if module.loading or module.file is None:
+            return
+        module.loading = True
+        self.meter.files += 1
+        if self.meter.files > self.meter.budgets.files:
+            raise BudgetExceeded(f"more than {self.meter.budgets.files:,} files are imported")
+        try:
+            tree = self.sources.tree(module.file)
+        except SyntaxError as error:
+            raise self.raised("SyntaxError", f"{os.path.basename(module.file)}: {error.msg}") from None
+        finally:
+            self.meter.parse_seconds = self.sources.seconds
+        if tree is not None:
+            self.run_tree(module, tree)
+
+    def run_tree(self, module: PythonModule, tree: ast.Module) -> None:
+        frame = Frame(module, None, module.namespace)
+        caller, guard = self.frame, self.import_guard
+        self.frame = frame
+        idle = self.meter.idle_from
+        self.meter.idle_from = None
+        try:
+            for statement in tree.body:
+                self._run_statement(statement, frame)
+        finally:
+            self.frame = caller
+            self.import_guard = guard
+            self.meter.idle_from = None if idle is None else self.meter.steps
+
+    def _run_statement(self, statement: ast.stmt, frame: Frame) -> None:
+        """A module-level statement that fails makes what it binds unknown, unless somebody waits for the error."""
+        try:
+            self.execute([statement], frame)
+        except Raised as error:
+            if self.import_guard > 0 and self.is_instance(error.value, self.builtins["ImportError"]) is True:
+                raise
+            reason = f"{self.describe(error)}"
+            for name in assigned_names([statement]):
+                frame.locals.setdefault(name, Unknown(reason))
+
+    def describe(self, error: Raised) -> str:
+        raise NotImplementedError
+
+    # statements
+
+    def import_statement(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                self._import(alias, frame)
+            return
+        source = self._absolute(node, frame)
+        if source == "__future__":
+            return
+        for alias in node.names:
+            if alias.name == "*":
+                self._import_star(source, frame)
+                continue
+            target = alias.asname or alias.name
+            lazy = LazyImport(source, alias.name)
+            if self.import_guard > 0 or self.eager:
+                frame.locals[target] = lazy
+                self.resolve(lazy, frame.locals, target)
+            else:
+                frame.locals[target] = lazy
+
+    def _import(self, alias: ast.alias, frame: Frame) -> None:
+        name = alias.name
+        if self.import_guard > 0 and not self.exists(name):
+            error = self.raised("ModuleNotFoundError", f"No module named '{name}'")
+            error.value.attrs["name"] = name
+            raise error
+        if alias.asname is not None:
+            frame.locals[alias.asname] = LazyImport(name, None)
+            return
+        top = name.partition(".")[0]
+        frame.locals[top] = LazyImport(top, None)
+        if self.eager:
+            self.resolve(LazyImport(name, None), {}, name)
+
+    def _absolute(self, node: ast.ImportFrom, frame: Frame) -> str:
+        if not node.level:
+            return node.module or ""
+        package = str(frame.module.namespace.get("__package__", ""))
+        parts = package.split(".") if package else []
+        if node.level > 1:
+            parts = parts[: len(parts) - (node.level - 1)]
+        if node.module:
+            parts.append(node.module)
+        return ".".join(parts)
+
+    def _import_star(self, source: str, frame: Frame) -> None:
+        if not self.exists(source) and self.import_guard > 0:
+            self.fail("ModuleNotFoundError", f"No module named '{source}'")
+        frame.module.stars.append(source)
+        if self.eager:
+            try:
+                module = self.import_module(source)
+            except Raised:
+                if self.import_guard > 0:
+                    raise
+                return
+            if isinstance(module, PythonModule):
+                for name in self.public_names(module):
+                    frame.locals[name] = self.module_attr(module, name)
+
+    def public_names(self, module: PythonModule) -> list[str]:
+        self.run_module(module)
+        listed = module.namespace.get("__all__")
+        if isinstance(listed, list | tuple):
+            return [name for name in listed if isinstance(name, str)]
+        names = [name for name in module.namespace if not name.startswith("_")]
+        for star in module.stars:
+            source = self._try_import(star)
+            if isinstance(source, PythonModule):
+                names.extend(self.public_names(source))
+        return names
+
+    def _try_import(self, name: str) -> Value:
+        try:
+            return self.import_module(name)
+        except Raised:
+            return None
+
+    # names
+
+    def resolve(self, lazy: Value, namespace: dict[str, Value], name: str) -> Value:
+        if lazy.__class__ is not LazyImport:
+            return lazy
+        try:
+            module = self.import_module(lazy.module)
+            if lazy.attribute is None:
+                value = module
+            else:
+                value = self._from(module, lazy.module, lazy.attribute)
+        except Raised as error:
+            if self.import_guard > 0 or error.value.cls.name not in ("ModuleNotFoundError", "ImportError"):
+                namespace.pop(name, None)
+                raise
+            package = lazy.module.partition(".")[0]
+            if self.sources.find(package) is None:
+                value = Unknown(f"the package {package} is not installed")
+            else:
+                value = Unknown(f"{lazy.module} has no {lazy.attribute or 'such module'}")
+        if namespace.get(name) is lazy:
+            namespace[name] = value
+        return value
+
+    def _from(self, module: Value, name: str, attribute: str) -> Value:
+        if not isinstance(module, PythonModule):
+            return self.get_attr(module, attribute)
+        value = self.module_attr(module, attribute)
+        if value is MISSING:
+            self.fail("ImportError", f"cannot import name '{attribute}' from '{name}'")
+        return value
+
+    def module_attr(self, module: PythonModule, name: str) -> Value:
+        namespace = module.namespace
+        if name not in namespace and not module.loading:
+            self.run_module(module)
+            replaced = self.modules.get(module.name)
+            if replaced is not module and replaced is not None:
+                found = self.find_attr(replaced, name)
+                if found is not MISSING:
+                    return found
+        if name in namespace:
+            value = namespace[name]
+            if value.__class__ is LazyImport:
+                return self.resolve(value, namespace, name)
+            return value
+        if module.missing is None:
+            value = self._star_name(module, name)
+            if value is not MISSING:
+                return value
+            getter = namespace.get("__getattr__")
+            if getter is not None and not name.startswith("__"):
+                try:
+                    return self.call(getter, [name], {})
+                except Raised as error:
+                    if error.value.cls.name != "AttributeError":
+                        raise
+        if name == "__dict__":
+            for key in list(namespace):
+                self.resolve(namespace[key], namespace, key)
+            return namespace
+        if name == "__class__":
+            return self.type_of(module)
+        dotted = f"{module.name}.{name}"
+        if dotted in self.modules:
+            return self.modules[dotted]
+        if catalogue.is_submodule(dotted) if module.missing is not None else module.is_package and self.exists(dotted):
+            return self.import_module(dotted)
+        return MISSING if module.missing is None or name.startswith("__") else module.missing(name)
+
+    def _star_name(self, module: PythonModule, name: str) -> Value:
+        for source in reversed(module.stars):
+            found = self._try_import(source)
+            if isinstance(found, PythonModule):
+                if not self._may_define(found, name):
+                    continue
+                value = self.module_attr(found, name)
+                if value is not MISSING and not (found.missing is not None and type(value) is Unknown):
+                    listed = found.namespace.get("__all__")
+                    if isinstance(listed, list | tuple) and name not in listed and found.missing is None:
+                        continue
+                    module.namespace[name] = value
+                    return value
+            elif found.__class__ in INSTANCE_TYPES:
+                value = self.find_attr(found, name)
+                if value is not MISSING:
+                    return value
+        return MISSING
+
+    def _may_define(self, module: PythonModule, name: str) -> bool:
+        """A cheap look at the text before a file is run for one name."""
+        if module.file is None or module.loading:
+            return True
+        text = self.sources.text(module.file)
+        return text is None or name in text or "import *" in text or "__getattr__" in text or "_LazyModule" in text
+
+    def load_global(self, module: PythonModule, name: str) -> Value:
+        namespace = module.namespace
+        if name in namespace:
+            value = namespace[name]
+            if value.__class__ is LazyImport:
+                return self.resolve(value, namespace, name)
+            return value
+        if name in self.builtins:
+            return self.builtins[name]
+        if module.stars:
+            value = self._star_name(module, name)
+            if value is not MISSING:
+                return value
+            for star in module.stars:
+                if self._try_import(star) is None:
+                    return Unknown(f"{star} cannot be imported")
+        return MISSING
+
+
+__all__ = ["Imports"]

@@ -1,0 +1,279 @@
+"""The entry points: run a construction, run it again where a condition could not be decided, and say how sure the answer is."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
+from neurarch_schemas.interpreter.machine import Machine, Site
+from neurarch_schemas.interpreter.scopes import Frame
+from neurarch_schemas.interpreter.sources import SourceCache, Sources
+from neurarch_schemas.interpreter.to_tree import convert
+from neurarch_schemas.interpreter.values import PythonModule, Raised, Unknown, UnknownTruth, Value
+from neurarch_schemas.modules.tree import Module
+
+_RECURSION = 24_000
+_MOST_SITES = 6
+"""Undecided conditions whose other side is tried too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The line a submodule was registered at."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """``exact`` needs a tree and no doubt; ``reason`` is one sentence, for a person."""
+
+    tree: Module | None
+    exact: bool
+    reason: str | None
+    missing_argument: tuple[str, str] | None = None
+    """The function and the parameter, where a call lacks one."""
+    lazy: bool = False
+    """Some parameter has no shape before the first forward pass."""
+    steps: int = 0
+    doubts: tuple[str, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """Path of a submodule (list indices as ``{}``) -> where it is registered."""
+    value: str | None = None
+    """What the expression gives, where that is no module."""
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Interpreted calls nest several host calls each."""
+    before = sys.getrecursionlimit()
+    if before < _RECURSION:
+        sys.setrecursionlimit(_RECURSION)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def interpret(
+    path_or_text: str,
+    expression: str | None = None,
+    search_paths: Sequence[str] = (),
+    budgets: Budgets | None = None,
+    *,
+    path: str | None = None,
+    cache: SourceCache | None = None,
+    variables: Mapping[str, object] | None = None,
+) -> Interpretation:
+    """Evaluate a construction in a file's namespace. Never raises on user input."""
+    overlay: dict[str, str] = {}
+    if path is not None or "\n" in path_or_text:
+        path = os.path.abspath(path or "untitled.py")
+        overlay[path] = path_or_text
+    else:
+        path = os.path.abspath(path_or_text)
+    if expression is None:
+        from neurarch_schemas.interpreter.module_classes import module_classes
+
+        found = module_classes(overlay.get(path, path), search_paths, path=path if overlay else None, cache=cache)
+        chosen = [each for each in found if each.construction is not None]
+        if not chosen:
+            reason = found[-1].reason if found else "the file defines no module class"
+            return Interpretation(None, False, reason)
+        expression = chosen[-1].construction or ""
+    return _Session(path, overlay, expression, search_paths, budgets or Budgets(), cache or SourceCache(), variables).answer()
+
+
+def interpret_config(
+    path: str,
+    class_name: str,
+    values: Mapping[str, object],
+    search_paths: Sequence[str] = (),
+    budgets: Budgets | None = None,
+    *,
+    config_file: str | None = None,
+    config_class: str | None = None,
+    method: str = "",
+    cache: SourceCache | None = None,
+) -> Interpretation:
+    """Build ``class_name(config)``: the class is in the file ``path``, the config class is the class's own.
+
+    ``config_class`` names the configuration class (in ``config_file``, else beside the model); where it is left out,
+    the class attribute ``config_class`` says it. ``method`` is a class method to call instead of the class
+    (``_from_config``). ``values`` are those of a config.json.
+    """
+    source = class_name + ".config_class" if config_class is None else config_class
+    call = f"{class_name}{'.' + method if method else ''}"
+    expression = f"{call}({source}.from_dict(dict(<values>)))".replace("<values>", "neurarch_values")
+    imports = ""
+    if config_file is not None and config_class is not None:
+        imports = f"from {_module_name(os.path.abspath(config_file))[1]} import {config_class}; "
+    return interpret(
+        path,
+        imports + expression,
+        search_paths,
+        budgets,
+        cache=cache,
+        variables={"neurarch_values": dict(values)},
+    )
+
+
+def _module_name(path: str) -> tuple[str, str]:
+    """The import root (the first folder above without ``__init__.py``) and the dotted name below it."""
+    folder, file = os.path.split(path)
+    parts = [] if file == "__init__.py" else [file.removesuffix(".py")]
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.basename(folder).isidentifier():
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    return folder, ".".join(parts)
+
+
+@dataclass
+class _Run:
+    """One evaluation."""
+
+    tree: Module | None = None
+    reasons: list[str] = field(default_factory=list)
+    branches: dict[Site, tuple[str, bool]] = field(default_factory=dict)
+    failure: str | None = None
+    exceeded: bool = False
+    missing: tuple[str, str] | None = None
+    lazy: bool = False
+    steps: int = 0
+    places: dict[str, Place] = field(default_factory=dict)
+    value: str | None = None
+
+
+class _Session:
+    def __init__(
+        self,
+        path: str,
+        overlay: dict[str, str],
+        expression: str,
+        search_paths: Sequence[str],
+        budgets: Budgets,
+        cache: SourceCache,
+        variables: Mapping[str, object] | None,
+    ) -> None:
+        root, self.name = _module_name(path)
+        self.path = path
+        self.overlay = overlay
+        self.expression = expression
+        self.search_paths = tuple(dict.fromkeys((root, *(os.path.abspath(each) for each in search_paths))))
+        self.budgets = budgets
+        self.cache = cache
+        self.variables = variables or {}
+
+    def answer(self) -> Interpretation:
+        try:
+            body = ast.parse(self.expression.replace("; ", "\n") if _joined(self.expression) else self.expression).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return Interpretation(None, False, f"the construction cannot be parsed: {getattr(error, 'msg', error)}")
+        if not body or not isinstance(body[-1], ast.Expr):
+            return Interpretation(None, False, "the construction does not end in an expression")
+        first = self.run(body, {}, eager=False)
+        if not first.exceeded and (first.failure or first.reasons or (first.tree is None and first.value is None)) and not first.missing:
+            again = self.run(body, {}, eager=True)
+            if not again.failure and len(again.reasons) < max(1, len(first.reasons)) or (first.failure and not again.failure):
+                first = again
+        if first.failure is None and first.tree is not None and first.branches:
+            self.try_other_sides(body, first)
+        reasons = first.reasons
+        reason = first.failure or (reasons[0] if reasons else None)
+        if first.tree is None and reason is None:
+            reason = f"the construction gives {first.value}, not a module"
+        exact = first.tree is not None and reason is None
+        return Interpretation(
+            first.tree if first.failure is None else None,
+            exact,
+            reason,
+            first.missing,
+            first.lazy,
+            first.steps,
+            tuple(reasons),
+            first.places,
+            first.value,
+        )
+
+    def try_other_sides(self, body: list[ast.stmt], first: _Run) -> None:
+        """A condition nobody can decide does no harm where both sides build the same tensors."""
+        if len(first.branches) > _MOST_SITES:
+            reason, _ = next(iter(first.branches.values()))
+            first.reasons.append(f"{len(first.branches)} conditions depend on unknown values, the first on {reason}")
+            return
+        for site, (reason, chosen) in first.branches.items():
+            other = self.run(body, {site: not chosen}, eager=False)
+            if other.failure is not None or other.tree != first.tree:
+                where = f"{os.path.basename(site[0])}:{site[1]}"
+                first.reasons.append(f"a condition at {where} depends on an unknown value: {reason}")
+
+    def run(self, body: list[ast.stmt], decisions: dict[Site, bool], eager: bool) -> _Run:
+        run = _Run()
+        machine: Machine | None = None
+        with _room():
+            try:
+                machine = Machine(Sources(self.search_paths, self.cache, self.overlay), self.budgets, decisions, eager)
+                self._evaluate(machine, body, run)
+            except Raised as error:
+                run.failure = machine.describe(error) if machine is not None else "an error"
+                run.missing = error.value.attrs.get("<missing argument>")
+            except UnknownTruth as error:
+                run.failure = error.unknown.reason
+            except BudgetExceeded as error:
+                run.failure, run.exceeded = str(error), True
+            except RecursionError:
+                run.failure, run.exceeded = "the program nests too deeply", True
+            except MemoryError:
+                run.failure, run.exceeded = "the program needs too much memory", True
+        if machine is not None:
+            run.steps = machine.meter.steps
+            run.branches = machine.branches
+        return run
+
+    def _evaluate(self, machine: Machine, body: list[ast.stmt], run: _Run) -> None:
+        module = machine.import_module(self.name)
+        if not isinstance(module, PythonModule) or module.file != self.path:
+            module = PythonModule(self.name, self.path, self.path.endswith("__init__.py"))
+            module.namespace["__file__"] = self.path
+            module.namespace["__package__"] = self.name.rpartition(".")[0]
+            machine.modules[self.name] = module
+        machine.run_module(module)
+        frame = Frame(module, None, {**self.variables})
+        machine.frame = frame
+        machine.meter.idle_from = machine.meter.steps
+        if body[:-1]:
+            machine.execute(body[:-1], frame)
+        last = body[-1]
+        assert isinstance(last, ast.Expr)
+        frame.line = 0
+        value = machine.evaluate(last.value, frame)
+        self._judge(machine, value, run)
+
+    def _judge(self, machine: Machine, value: Value, run: _Run) -> None:
+        if type(value) is Unknown:
+            run.reasons.append(value.reason)
+            run.reasons.extend(machine.taints)
+            return
+        if not machine.is_module(value):
+            run.value = f"a {machine.type_of(value).name}"
+            return
+        tree, conversion = convert(machine, value)
+        run.tree = tree
+        run.lazy = conversion.lazy
+        run.reasons.extend(machine.taints)
+        run.reasons.extend(conversion.problems)
+
+
+def _joined(expression: str) -> bool:
+    """Whether "; " separates statements: it does unless it stands in a string."""
+    try:
+        ast.parse(expression)
+    except SyntaxError:
+        return True
+    return False

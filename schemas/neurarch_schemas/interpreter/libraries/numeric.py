@@ -1,0 +1,187 @@
+"""numpy: small arrays with their values, as constructors compute rates, widths and tables with it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from neurarch_schemas.interpreter.libraries.library import module, nothing
+from neurarch_schemas.interpreter.torch_nn import factories
+from neurarch_schemas.interpreter.torch_nn.tensor import Tensor, dtypes, elementwise, mapped, new_tensor
+from neurarch_schemas.interpreter.torch_nn.tensor_methods import tensor_attr
+from neurarch_schemas.interpreter.values import MISSING, Builtin, Class, PythonModule, TypingForm, Unknown, Value
+
+if TYPE_CHECKING:
+    from neurarch_schemas.interpreter.machine import Machine
+
+_SCALAR = {
+    "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "log2": math.log2, "log10": math.log10, "floor": math.floor,
+    "ceil": math.ceil, "abs": abs, "absolute": abs, "round": round, "around": round, "rint": round, "sin": math.sin,
+    "cos": math.cos, "tan": math.tan, "arctan": math.atan, "arccos": math.acos, "square": lambda x: x * x,
+    "sign": lambda x: (x > 0) - (x < 0), "isnan": math.isnan, "isinf": math.isinf, "tanh": math.tanh, "log1p": math.log1p,
+}  # fmt: skip
+
+
+def array_class(machine: Machine) -> Class:
+    known: Class | None = machine.state.get("numpy.ndarray")
+    if known is None:
+        known = machine.state["numpy.ndarray"] = Class(machine, "ndarray", module="numpy")
+    return known
+
+
+def _array(machine: Machine, made: Value) -> Value:
+    if isinstance(made, Tensor):
+        made.cls = array_class(machine)
+    return made
+
+
+def _wrapped(function: Any) -> Any:
+    """A factory of torch whose arrays are numpy's, in double precision."""
+
+    def call(machine: Machine, *args: Value, **kwargs: Value) -> Value:
+        if "dtype" not in kwargs or not hasattr(kwargs["dtype"], "itemsize"):
+            given = kwargs.pop("dtype", None)
+            kinds = dtypes(machine)
+            if given is machine.builtins["int"]:
+                kwargs["dtype"] = kinds["int64"]
+            elif given is machine.builtins["bool"]:
+                kwargs["dtype"] = kinds["bool"]
+            elif given is not None or function is not factories.arange:
+                kwargs["dtype"] = kinds["float64"]
+            elif any(isinstance(value, float) for value in args):
+                kwargs["dtype"] = kinds["float64"]
+        return _array(machine, function(machine, *args, **kwargs))
+
+    return call
+
+
+def _make_array(machine: Machine, data: Value = (), dtype: Value = None, *args: Value, **kwargs: Value) -> Value:
+    kinds = dtypes(machine)
+    made = factories.tensor(machine, data, dtype if hasattr(dtype, "itemsize") else None)
+    if made.dtype is kinds["float32"] and not hasattr(dtype, "itemsize"):
+        values, _ = factories.flatten(machine, data) if not isinstance(data, Tensor) else (data.values, None)
+        made.dtype = kinds["float64"]
+        if values is not None and len(values) <= factories.MOST_VALUES:
+            made.values = values
+    if dtype is machine.builtins["int"]:
+        made = machine.call(tensor_attr(machine, made, "long"), [], {})
+    return _array(machine, made)
+
+
+def _function(name: str) -> Any:
+    scalar = _SCALAR.get(name)
+
+    def call(machine: Machine, *args: Value, **kwargs: Value) -> Value:
+        first = args[0] if args else None
+        if type(first) is Unknown:
+            return Unknown(first.reason, data=True)
+        if isinstance(first, bool | int | float):
+            if name in ("round", "around") and len(args) > 1:
+                return round(first, args[1])
+            if scalar is not None:
+                result = scalar(first)
+                return float(result) if name in ("floor", "ceil", "round", "around", "rint") else result
+            if name in ("maximum", "minimum") and isinstance(args[1], int | float):
+                return max(first, args[1]) if name == "maximum" else min(first, args[1])
+            if name in ("power", "multiply", "add", "subtract", "divide"):
+                operators: dict[str, Any] = {"power": lambda a, b: a**b, "multiply": lambda a, b: a * b, "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "divide": lambda a, b: a / b}
+                if isinstance(args[1], int | float) and abs(args[1]) < 1000:
+                    return operators[name](first, args[1])
+            if name in ("prod", "sum", "max", "min", "mean", "array", "asarray"):
+                return first
+        if isinstance(first, list | tuple | range):
+            first = _make_array(machine, first)
+        if isinstance(first, Tensor):
+            if scalar is not None and len(args) == 1:
+                made = mapped(first, scalar)
+                if made.values is not None and name in ("floor", "ceil", "round", "around", "rint"):
+                    made.values = [float(value) for value in made.values]
+                return _array(machine, made)
+            renamed = {"power": "pow", "multiply": "mul", "subtract": "sub", "divide": "truediv", "maximum": "max", "minimum": "min"}.get(name, name)
+            if renamed in ("pow", "mul", "add", "sub", "truediv") and len(args) == 2 or name in ("maximum", "minimum"):
+                return _array(machine, elementwise(first, args[1], renamed, False))
+            found = tensor_attr(machine, first, name)
+            if found is not MISSING:
+                result = machine.call(found, list(args[1:]), kwargs)
+                if isinstance(result, Tensor) and result.shape == () and result.values:
+                    return result.values[0]
+                return _array(machine, result)
+        return _array(machine, new_tensor(machine, None, reason=f"numpy.{name}"))
+
+    return call
+
+
+def build(machine: Machine, name: str) -> PythonModule:
+    from neurarch_schemas.interpreter.torch_nn.package import setup
+
+    setup(machine)
+    if name == "numpy.random":
+        unknown = lambda machine, *args, **kwargs: Unknown("a random number", data=True)  # noqa: E731
+        return module(name, {"seed": nothing, "RandomState": unknown, "default_rng": unknown}, lambda key: Builtin(key, unknown))
+    if name != "numpy":
+        return module(name, {}, lambda key: Unknown(f"{name}.{key}", data=True))
+    kinds = dtypes(machine)
+    entries: dict[str, Value] = {key: kinds[key] for key in ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "complex64")}
+    entries.update(
+        bool_=kinds["bool"],
+        double=kinds["float64"],
+        int_=kinds["int64"],
+        float_=kinds["float64"],
+        bool=machine.builtins["bool"],
+        ndarray=array_class(machine),
+        integer=Class(machine, "integer", module="numpy"),
+        floating=Class(machine, "floating", module="numpy"),
+        number=Class(machine, "number", module="numpy"),
+        generic=Class(machine, "generic", module="numpy"),
+        array=_make_array,
+        asarray=_make_array,
+        zeros=_wrapped(factories.filled(0.0)),
+        ones=_wrapped(factories.filled(1.0)),
+        empty=_wrapped(factories.filled(None)),
+        full=_wrapped(factories.full),
+        eye=_wrapped(factories.eye),
+        identity=_wrapped(factories.eye),
+        arange=_wrapped(factories.arange),
+        linspace=lambda machine, start, stop, num=50, *args, **kwargs: _wrapped(factories.linspace)(machine, start, stop, num),
+        concatenate=lambda machine, arrays, axis=0: _array(machine, factories.cat(machine, arrays, axis)),
+        stack=lambda machine, arrays, axis=0: _array(machine, factories.stack(machine, arrays, axis)),
+        outer=factories.outer,
+        meshgrid=factories.meshgrid,
+        zeros_like=factories.like_factory(0.0),
+        ones_like=factories.like_factory(1.0),
+        unique=_unique,
+        cumsum=_cumsum,
+        pi=math.pi,
+        e=math.e,
+        inf=math.inf,
+        nan=math.nan,
+        newaxis=None,
+        isscalar=lambda machine, value: isinstance(value, int | float | str),
+        ndim=lambda machine, value: len(value.shape) if isinstance(value, Tensor) and value.shape is not None else 0,
+        dtype=lambda machine, value: value,
+        random=machine.import_module("numpy.random"),
+    )
+
+    def missing(key: str) -> Value:
+        return TypingForm(key) if key[:1].isupper() else Builtin(key, _function(key))
+
+    made = module("numpy", entries, missing)
+    made.namespace["__version__"] = machine.sources.version("numpy") or "2.4.0"
+    return made
+
+
+def _cumsum(machine: Machine, values: Value, *args: Value, **kwargs: Value) -> Value:
+    array = values if isinstance(values, Tensor) else _make_array(machine, values)
+    return _array(machine, machine.call(tensor_attr(machine, array, "cumsum"), [0], {}))
+
+
+def _unique(machine: Machine, values: Value, **kwargs: Value) -> Value:
+    array = values if isinstance(values, Tensor) else _make_array(machine, values)
+    if array.values is None:
+        return new_tensor(machine, None, reason="numpy.unique")
+    found = sorted(set(array.values))
+    unique = _array(machine, new_tensor(machine, (len(found),), found, array.dtype))
+    if kwargs.get("return_counts"):
+        counts = [array.values.count(value) for value in found]
+        return (unique, _array(machine, new_tensor(machine, (len(found),), counts, dtypes(machine)["int64"])))
+    return unique

@@ -1,0 +1,139 @@
+"""Source files as text and syntax trees: the only room of the interpreter that reads the disk."""
+
+from __future__ import annotations
+
+import ast
+import os
+import time
+import warnings
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+LARGEST_FILE = 4_000_000
+
+
+class SourceCache:
+    """Parsed files by content, kept by the caller across interpretations. Holds at most ``limit`` trees."""
+
+    def __init__(self, limit: int = 3000) -> None:
+        self._limit = limit
+        self._trees: dict[bytes, ast.Module | SyntaxError] = {}
+        self._texts: dict[str, tuple[tuple[float, int], str]] = {}
+        self._listings: dict[str, frozenset[str]] = {}
+
+    def tree(self, text: str) -> ast.Module:
+        """Raises SyntaxError."""
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        known = self._trees.get(key)
+        if known is None:
+            known = _parse(text)
+            if len(self._trees) >= self._limit:
+                self._trees.pop(next(iter(self._trees)))
+            self._trees[key] = known
+        if isinstance(known, SyntaxError):
+            raise known
+        return known
+
+    def text(self, path: str) -> str | None:
+        """None where there is no such file, or it is too large or not text."""
+        try:
+            status = os.stat(path)
+            stamp = (status.st_mtime, status.st_size)
+            known = self._texts.get(path)
+            if known is not None and known[0] == stamp:
+                return known[1]
+            if status.st_size > LARGEST_FILE:
+                return None
+            text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+        except (OSError, ValueError):
+            return None
+        if len(self._texts) >= self._limit:
+            self._texts.pop(next(iter(self._texts)))
+        self._texts[path] = (stamp, text)
+        return text
+
+
+def _parse(text: str) -> ast.Module | SyntaxError:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        return error
+    except (RecursionError, MemoryError, ValueError) as error:
+        return SyntaxError(f"the file cannot be parsed ({type(error).__name__})")
+
+
+@dataclass
+class Sources:
+    """Where modules are looked for, in order; ``overlay`` are unsaved texts by path."""
+
+    search_paths: tuple[str, ...]
+    cache: SourceCache
+    overlay: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    """Time spent reading and parsing so far."""
+    _listings: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def text(self, path: str) -> str | None:
+        found = self.overlay.get(path)
+        return found if found is not None else self.cache.text(path)
+
+    def tree(self, path: str) -> ast.Module | None:
+        """None where the file is missing. Raises SyntaxError."""
+        started = time.monotonic()
+        try:
+            text = self.text(path)
+            return None if text is None else self.cache.tree(text)
+        finally:
+            self.seconds += time.monotonic() - started
+
+    def find(self, name: str) -> tuple[str | None, bool] | None:
+        """The file of a module and whether it is a package; (None, True) for a namespace package."""
+        relative = name.split(".")
+        for root in self.search_paths:
+            found = self._find_in(root, relative)
+            if found is not None:
+                return found
+        return None
+
+    def _find_in(self, root: str, parts: list[str]) -> tuple[str | None, bool] | None:
+        folder = root
+        for part in parts[:-1]:
+            if part not in self._listing(folder):
+                return None
+            folder = os.path.join(folder, part)
+        listing = self._listing(folder)
+        last = parts[-1]
+        path = os.path.join(folder, last)
+        if last in listing:
+            inside = self._listing(path)
+            if "__init__.py" in inside:
+                return os.path.join(path, "__init__.py"), True
+        if f"{last}.py" in listing:
+            return path + ".py", False
+        if last in listing and any(name.endswith(".py") or "." not in name for name in self._listing(path)):
+            return None, True
+        return None
+
+    def _listing(self, folder: str) -> frozenset[str]:
+        known = self._listings.get(folder)
+        if known is None:
+            try:
+                known = frozenset(os.listdir(folder))
+            except OSError:
+                known = frozenset()
+            self._listings[folder] = known
+        return known
+
+    def version(self, distribution: str) -> str | None:
+        """The version of an installed distribution, from the name of its metadata folder."""
+        wanted = distribution.lower().replace("-", "_").replace(".", "_")
+        for root in self.search_paths:
+            for entry in self._listing(root):
+                if entry.endswith(".dist-info"):
+                    name, _, version = entry.removesuffix(".dist-info").rpartition("-")
+                    if name.lower().replace(".", "_") == wanted:
+                        return version
+        return None

@@ -1,0 +1,629 @@
+"""Execution of statements, plain and as a suspended generator."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
+from neurarch_schemas.interpreter.expressions import Expressions
+from neurarch_schemas.interpreter.scopes import Frame, assigned_names
+from neurarch_schemas.interpreter.values import MISSING, Class, Raised, Unknown, UnknownTruth, Value, derived
+
+
+class Return:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+BREAK = object()
+CONTINUE = object()
+
+
+class Statements(Expressions, Core):
+    executors: dict[type, Callable[[Any, Frame], Value]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.executors = {
+            getattr(ast, name[1:]): getattr(self, name)
+            for name in dir(type(self))
+            if name.startswith("_") and name[1:2].isupper() and hasattr(ast, name[1:]) and issubclass(getattr(ast, name[1:]), ast.stmt)
+        }
+
+    def execute(self, body: list[ast.stmt], frame: Frame) -> Value:
+        """Run statements; None, or what ends the block: Return, BREAK or CONTINUE."""
+        meter = self.meter
+        executors = self.executors
+        for statement in body:
+            meter.steps += 1
+            if meter.steps > meter.next_check:
+                meter.check()
+            frame.line = statement.lineno
+            try:
+                signal = executors[statement.__class__](statement, frame)
+            except UnknownTruth as error:
+                self._pass_over(statement, error.unknown, frame)
+                continue
+            if signal is not None:
+                return signal
+        return None
+
+    def _pass_over(self, statement: ast.stmt, unknown: Unknown, frame: Frame) -> None:
+        """A statement that cannot be carried out: what it binds is unknown."""
+        self.taint(unknown.reason)
+        for name in assigned_names([statement]):
+            frame.locals[name] = Unknown(unknown.reason)
+
+    def _Expr(self, node: ast.Expr, frame: Frame) -> Value:
+        if node.value.__class__ is not ast.Constant:
+            self.evaluate(node.value, frame)
+
+    def _Pass(self, node: ast.Pass, frame: Frame) -> Value:
+        return None
+
+    def _Global(self, node: ast.Global, frame: Frame) -> Value:
+        return None
+
+    _Nonlocal = _Global
+
+    def _Return(self, node: ast.Return, frame: Frame) -> Value:
+        return Return(None if node.value is None else self.evaluate(node.value, frame))
+
+    def _Break(self, node: ast.Break, frame: Frame) -> Value:
+        return BREAK
+
+    def _Continue(self, node: ast.Continue, frame: Frame) -> Value:
+        return CONTINUE
+
+    def _Assign(self, node: ast.Assign, frame: Frame) -> Value:
+        value = self.evaluate(node.value, frame)
+        frame.line = node.lineno
+        for target in node.targets:
+            if target.__class__ is ast.Name and frame.global_names is None and frame.nonlocals is None:
+                frame.locals[target.id] = value  # type: ignore[attr-defined]
+            else:
+                self.assign(target, value, frame)
+
+    def _AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> Value:
+        target = node.target
+        if isinstance(target, ast.Name) and (frame.is_class or frame.function is None):
+            annotations = frame.locals.get("__annotations__")
+            if annotations is None:
+                annotations = frame.locals["__annotations__"] = {}
+            annotations[target.id] = Annotation(node.annotation, frame)
+        if node.value is not None:
+            self.assign(target, self.evaluate(node.value, frame), frame)
+
+    def _AugAssign(self, node: ast.AugAssign, frame: Frame) -> Value:
+        target = node.target
+        operator = node.op.__class__
+        if isinstance(target, ast.Name):
+            value = self.evaluate(ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
+            self.assign(target, self.in_place(operator, value, self.evaluate(node.value, frame)), frame)
+        elif isinstance(target, ast.Attribute):
+            owner = self.evaluate(target.value, frame)
+            value = self.get_attr(owner, target.attr)
+            self.set_attr(owner, target.attr, self.in_place(operator, value, self.evaluate(node.value, frame)))
+        elif isinstance(target, ast.Subscript):
+            owner = self.evaluate(target.value, frame)
+            key = self.evaluate(target.slice, frame)
+            value = self.subscript(owner, key)
+            self.set_item(owner, key, self.in_place(operator, value, self.evaluate(node.value, frame)))
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        kind = target.__class__
+        if kind is ast.Name:
+            name: str = target.id  # type: ignore[attr-defined]
+            if frame.global_names is not None and name in frame.global_names:
+                frame.module.namespace[name] = value
+            elif frame.nonlocals is not None and name in frame.nonlocals:
+                scope = frame.parent
+                while scope is not None and (scope.is_class or name not in scope.locals):
+                    scope = scope.parent
+                (scope or frame).locals[name] = value
+            else:
+                frame.locals[name] = value
+        elif kind is ast.Attribute:
+            owner = self.evaluate(target.value, frame)  # type: ignore[attr-defined]
+            self.frame = frame
+            self.set_attr(owner, target.attr, value)  # type: ignore[attr-defined]
+        elif kind is ast.Subscript:
+            owner = self.evaluate(target.value, frame)  # type: ignore[attr-defined]
+            self.set_item(owner, self.evaluate(target.slice, frame), value)  # type: ignore[attr-defined]
+        elif kind is ast.Starred:
+            self.assign(target.value, value, frame)  # type: ignore[attr-defined]
+        else:
+            self._unpack(target.elts, value, frame)  # type: ignore[attr-defined]
+
+    def _unpack(self, targets: list[ast.expr], value: Value, frame: Frame) -> None:
+        if type(value) is Unknown:
+            for target in targets:
+                self.assign(target, value, frame)
+            return
+        try:
+            items = list(value) if value.__class__ in (tuple, list) else self._take(value, len(targets))
+        except UnknownTruth as error:
+            self._unpack(targets, error.unknown, frame)
+            return
+        star = next((index for index, target in enumerate(targets) if target.__class__ is ast.Starred), None)
+        if star is None:
+            if len(items) != len(targets):
+                few = len(items) < len(targets)
+                self.fail(
+                    "ValueError",
+                    f"not enough values to unpack (expected {len(targets)}, got {len(items)})"
+                    if few
+                    else f"too many values to unpack (expected {len(targets)})",
+                )
+            for target, item in zip(targets, items, strict=True):
+                self.assign(target, item, frame)
+            return
+        after = len(targets) - star - 1
+        if len(items) < star + after:
+            self.fail("ValueError", "not enough values to unpack")
+        for target, item in zip(targets[:star], items[:star], strict=True):
+            self.assign(target, item, frame)
+        self.assign(targets[star], items[star : len(items) - after], frame)
+        if after:
+            for target, item in zip(targets[star + 1 :], items[-after:], strict=True):
+                self.assign(target, item, frame)
+
+    def _take(self, value: Value, count: int) -> list[Value]:
+        items = []
+        for item in self.iterate(value):
+            items.append(item)
+            self.meter.size(len(items))
+        return items
+
+    def _Delete(self, node: ast.Delete, frame: Frame) -> Value:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                if frame.locals.pop(target.id, MISSING) is MISSING:
+                    frame.module.namespace.pop(target.id, None)
+            elif isinstance(target, ast.Attribute):
+                self.del_attr(self.evaluate(target.value, frame), target.attr)
+            elif isinstance(target, ast.Subscript):
+                self.del_item(self.evaluate(target.value, frame), self.evaluate(target.slice, frame))
+            elif isinstance(target, ast.Tuple | ast.List):
+                self._Delete(ast.Delete(target.elts), frame)
+
+    def _FunctionDef(self, node: ast.FunctionDef, frame: Frame) -> Value:
+        function: Value = self.make_function(node, frame, node.name)
+        for decorator in reversed(node.decorator_list):
+            function = self.call(self.evaluate(decorator, frame), [function], {})
+        self.assign(ast.Name(node.name, ast.Store()), function, frame)
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _ClassDef(self, node: ast.ClassDef, frame: Frame) -> Value:
+        cls = self.make_class(node, frame)
+        for decorator in reversed(node.decorator_list):
+            cls = self.call(self.evaluate(decorator, frame), [cls], {})
+        self.assign(ast.Name(node.name, ast.Store()), cls, frame)
+
+    def _Import(self, node: ast.Import, frame: Frame) -> Value:
+        self.import_statement(node, frame)
+
+    _ImportFrom = _Import
+
+    def _If(self, node: ast.If, frame: Frame) -> Value:
+        test = self.evaluate(node.test, frame)
+        try:
+            chosen = self.truth(test)
+        except UnknownTruth as error:
+            chosen = self.decide(error.unknown, node, frame, node.body, node.orelse)
+            signal = self.execute(node.body if chosen else node.orelse, frame)
+            # Names given only data on the path taken stay open.
+            self._blur(node.orelse if chosen else node.body, node.body if chosen else node.orelse, error.unknown, frame)
+            return signal
+        return self.execute(node.body if chosen else node.orelse, frame)
+
+    def _blur(self, other: list[ast.stmt], taken: list[ast.stmt], unknown: Unknown, frame: Frame) -> None:
+        if any(isinstance(statement, ast.Raise) for statement in other):
+            return
+        for name in assigned_names(other) | assigned_names(taken):
+            value = frame.locals.get(name, MISSING)
+            if value is None or isinstance(value, bool | int | float | str) or value is MISSING:
+                frame.locals[name] = derived(unknown)
+
+    def _While(self, node: ast.While, frame: Frame) -> Value:
+        while True:
+            try:
+                if not self.truth(self.evaluate(node.test, frame)):
+                    break
+            except UnknownTruth as error:
+                self.taint(f"a loop that depends on an unknown value: {error.unknown.reason}")
+                return None
+            signal = self.execute(node.body, frame)
+            if signal is BREAK:
+                return None
+            if signal is not None and signal is not CONTINUE:
+                return signal
+            self.meter.steps += 1
+            if self.meter.steps > self.meter.next_check:
+                self.meter.check()
+        return self.execute(node.orelse, frame)
+
+    def _For(self, node: ast.For, frame: Frame) -> Value:
+        try:
+            iterator = self.iterate(self.evaluate(node.iter, frame))
+        except UnknownTruth as error:
+            return self._unknown_loop(node, error.unknown, frame)
+        meter = self.meter
+        while True:
+            try:
+                value = next(iterator)
+            except StopIteration:
+                break
+            except UnknownTruth as error:
+                return self._unknown_loop(node, error.unknown, frame)
+            meter.steps += 1
+            if meter.steps > meter.next_check:
+                meter.check()
+            self.assign(node.target, value, frame)
+            signal = self.execute(node.body, frame)
+            if signal is BREAK:
+                return None
+            if signal is not None and signal is not CONTINUE:
+                return signal
+        return self.execute(node.orelse, frame)
+
+    _AsyncFor = _For
+
+    def _unknown_loop(self, node: ast.For, unknown: Unknown, frame: Frame) -> Value:
+        """A loop over a value that cannot be told is passed over; what it binds is unknown."""
+        self.taint(f"a loop over an unknown value: {unknown.reason}")
+        for name in assigned_names([node]):
+            frame.locals[name] = Unknown(unknown.reason)
+        return None
+
+    def _Assert(self, node: ast.Assert, frame: Frame) -> Value:
+        try:
+            holds = self.truth(self.evaluate(node.test, frame))
+        except UnknownTruth:
+            return
+        if not holds:
+            message = "" if node.msg is None else self.evaluate(node.msg, frame)
+            raise Raised(self.call(self.builtins["AssertionError"], [message] if message != "" else [], {}), self.where())
+
+    def _Raise(self, node: ast.Raise, frame: Frame) -> Value:
+        self.frame = frame
+        if node.exc is None:
+            scope: Frame | None = frame
+            while scope is not None:
+                if "<exception>" in scope.locals:
+                    raise Raised(scope.locals["<exception>"], self.where())
+                scope = scope.parent
+            self.fail("RuntimeError", "No active exception to reraise")
+        value = self.evaluate(node.exc, frame)
+        if isinstance(value, Class):
+            value = self.call(value, [], {})
+        if type(value) is Unknown:
+            value = self.raised("Exception", value.reason).value
+        raise Raised(value, self.where())
+
+    def _handler_for(self, node: ast.Try, error: Raised, frame: Frame) -> ast.ExceptHandler | None:
+        for handler in node.handlers:
+            if handler.type is None:
+                return handler
+            classes = self.evaluate(handler.type, frame)
+            try:
+                if self.truth(self.is_instance(error.value, classes)):
+                    return handler
+            except UnknownTruth:
+                continue
+        return None
+
+    def _catches_import_error(self, node: ast.Try) -> bool:
+        for handler in node.handlers:
+            if handler.type is None:
+                return True
+            names = {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)}
+            if names & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}:
+                return True
+        return False
+
+    def _Try(self, node: ast.Try, frame: Frame) -> Value:
+        guarded = self._catches_import_error(node)
+        depth = self.call_depth
+        saved = self.import_guard
+        try:
+            self.import_guard = saved + guarded
+            try:
+                signal = self.execute(node.body, frame)
+            finally:
+                self.import_guard = saved
+        except Raised as error:
+            self.call_depth = depth
+            handler = self._handler_for(node, error, frame)
+            if handler is None:
+                self._finally(node, frame)
+                raise
+            signal = self._handle(node, handler, error, frame)
+        else:
+            if signal is None:
+                signal = self.execute(node.orelse, frame)
+        final = self.execute(node.finalbody, frame)
+        return signal if final is None else final
+
+    _TryStar = _Try
+    call_depth: int
+
+    def _handle(self, node: ast.Try, handler: ast.ExceptHandler, error: Raised, frame: Frame) -> Value:
+        outer = frame.locals.get("<exception>", MISSING)
+        frame.locals["<exception>"] = error.value
+        if handler.name is not None:
+            frame.locals[handler.name] = error.value
+        try:
+            return self.execute(handler.body, frame)
+        except Raised:
+            self._finally(node, frame)
+            raise
+        finally:
+            if outer is MISSING:
+                frame.locals.pop("<exception>", None)
+            else:
+                frame.locals["<exception>"] = outer
+            if handler.name is not None:
+                frame.locals.pop(handler.name, None)
+
+    def _finally(self, node: ast.Try, frame: Frame) -> None:
+        self.execute(node.finalbody, frame)
+
+    def _enter(self, item: ast.withitem, frame: Frame) -> Value:
+        manager = self.evaluate(item.context_expr, frame)
+        entered: Value = manager
+        if type(manager) is not Unknown:
+            enter = self.find_attr(manager, "__enter__")
+            entered = derived(Unknown("a context manager")) if enter is MISSING else self.call(enter, [], {})
+        if item.optional_vars is not None:
+            self.assign(item.optional_vars, entered, frame)
+        return manager
+
+    def _leave(self, manager: Value, error: Raised | None) -> bool:
+        """Whether the manager swallows the error."""
+        if type(manager) is Unknown:
+            return False
+        leave = self.find_attr(manager, "__exit__")
+        if leave is MISSING:
+            return False
+        args = [None, None, None] if error is None else [error.value.cls, error.value, None]
+        result = self.call(leave, args, {})
+        return error is not None and result is True
+
+    def _With(self, node: ast.With, frame: Frame) -> Value:
+        return self._with(node.items, node.body, frame)
+
+    _AsyncWith = _With
+
+    def _with(self, items: list[ast.withitem], body: list[ast.stmt], frame: Frame) -> Value:
+        if not items:
+            return self.execute(body, frame)
+        manager = self._enter(items[0], frame)
+        suppresses = isinstance(manager, ImportSuppressor)
+        saved = self.import_guard
+        self.import_guard = saved + suppresses
+        try:
+            signal = self._with(items[1:], body, frame)
+        except Raised as error:
+            if self._leave(manager, error):
+                return None
+            raise
+        finally:
+            self.import_guard = saved
+        self._leave(manager, None)
+        return signal
+
+    def _TypeAlias(self, node: Any, frame: Frame) -> Value:
+        self.assign(node.name, Unknown("a type alias", data=True), frame)
+
+    # match
+
+    def _Match(self, node: ast.Match, frame: Frame) -> Value:
+        subject = self.evaluate(node.subject, frame)
+        for case in node.cases:
+            try:
+                if not self._matches(case.pattern, subject, frame):
+                    continue
+                if case.guard is not None and not self.truth(self.evaluate(case.guard, frame)):
+                    continue
+            except UnknownTruth as error:
+                if not self.decide(error.unknown, case.pattern, frame, case.body, []):
+                    continue
+            return self.execute(case.body, frame)
+        return None
+
+    def _matches(self, pattern: ast.pattern, subject: Value, frame: Frame) -> bool:
+        if isinstance(pattern, ast.MatchValue):
+            return self.truth(self.compare(ast.Eq, subject, self.evaluate(pattern.value, frame)))
+        if isinstance(pattern, ast.MatchSingleton):
+            return subject is pattern.value
+        if isinstance(pattern, ast.MatchAs):
+            if pattern.pattern is not None and not self._matches(pattern.pattern, subject, frame):
+                return False
+            if pattern.name is not None:
+                frame.locals[pattern.name] = subject
+            return True
+        if isinstance(pattern, ast.MatchOr):
+            return any(self._matches(each, subject, frame) for each in pattern.patterns)
+        if isinstance(pattern, ast.MatchSequence):
+            return self._matches_sequence(pattern, subject, frame)
+        if isinstance(pattern, ast.MatchMapping):
+            if not isinstance(subject, dict):
+                return False
+            keys = [self.evaluate(key, frame) for key in pattern.keys]
+            if not all(key in subject for key in keys):
+                return False
+            matched = all(
+                self._matches(each, subject[key], frame) for key, each in zip(keys, pattern.patterns, strict=True)
+            )
+            if matched and pattern.rest is not None:
+                frame.locals[pattern.rest] = {key: value for key, value in subject.items() if key not in keys}
+            return matched
+        if isinstance(pattern, ast.MatchClass):
+            return self._matches_class(pattern, subject, frame)
+        return False
+
+    def _matches_sequence(self, pattern: ast.MatchSequence, subject: Value, frame: Frame) -> bool:
+        if not isinstance(subject, list | tuple):
+            return False
+        items = list(subject)
+        star = next((i for i, each in enumerate(pattern.patterns) if isinstance(each, ast.MatchStar)), None)
+        if star is None:
+            return len(items) == len(pattern.patterns) and all(
+                self._matches(each, item, frame) for each, item in zip(pattern.patterns, items, strict=True)
+            )
+        after = len(pattern.patterns) - star - 1
+        if len(items) < star + after:
+            return False
+        middle = pattern.patterns[star]
+        if isinstance(middle, ast.MatchStar) and middle.name is not None:
+            frame.locals[middle.name] = items[star : len(items) - after]
+        ends = [*items[:star], *(items[-after:] if after else [])]
+        rest = [*pattern.patterns[:star], *pattern.patterns[star + 1 :]]
+        return all(self._matches(each, item, frame) for each, item in zip(rest, ends, strict=True))
+
+    def _matches_class(self, pattern: ast.MatchClass, subject: Value, frame: Frame) -> bool:
+        cls = self.evaluate(pattern.cls, frame)
+        if not self.truth(self.is_instance(subject, cls)):
+            return False
+        names = list(pattern.kwd_attrs)
+        patterns = list(pattern.kwd_patterns)
+        if pattern.patterns:
+            positional = self.find_attr(cls, "__match_args__")
+            if positional is MISSING:
+                return len(pattern.patterns) == 1 and self._matches(pattern.patterns[0], subject, frame)
+            names = [*positional[: len(pattern.patterns)], *names]
+            patterns = [*pattern.patterns, *patterns]
+        for name, each in zip(names, patterns, strict=True):
+            value = self.find_attr(subject, name)
+            if value is MISSING or not self._matches(each, value, frame):
+                return False
+        return True
+
+    # generators: the same statements, suspended at each yield that stands as a statement or is assigned
+
+    def suspend(self, body: list[ast.stmt], frame: Frame) -> Iterator[Value]:
+        """Run a body that yields; a host generator whose result is the signal that ended it."""
+        for statement in body:
+            self.meter.steps += 1
+            if self.meter.steps > self.meter.next_check:
+                self.meter.check()
+            frame.line = statement.lineno
+            if not _contains_yield(statement):
+                signal = self.executors[statement.__class__](statement, frame)
+            else:
+                signal = yield from self._suspended(statement, frame)
+            if signal is not None:
+                return signal  # noqa: B901  # the result of yield from
+        return None
+
+    def _suspended(self, node: ast.stmt, frame: Frame) -> Any:
+        if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return | ast.AugAssign):
+            value = node.value
+            result: Value = None
+            if isinstance(value, ast.Yield):
+                result = yield (None if value.value is None else self.evaluate(value.value, frame))
+            elif isinstance(value, ast.YieldFrom):
+                inner = self.evaluate(value.value, frame)
+                yield from self.iterate(inner)
+                result = getattr(inner, "returned", None)
+            elif value is not None:
+                result = self.evaluate(value, frame)
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    self.assign(target, result, frame)
+            elif isinstance(node, ast.AnnAssign):
+                self.assign(node.target, result, frame)
+            elif isinstance(node, ast.Return):
+                return Return(result)
+            return None
+        if isinstance(node, ast.If):
+            try:
+                chosen = self.truth(self.evaluate(node.test, frame))
+            except UnknownTruth as error:
+                chosen = self.decide(error.unknown, node, frame, node.body, node.orelse)
+            return (yield from self.suspend(node.body if chosen else node.orelse, frame))
+        if isinstance(node, ast.For):
+            for item in self.iterate(self.evaluate(node.iter, frame)):
+                self.assign(node.target, item, frame)
+                signal = yield from self.suspend(node.body, frame)
+                if signal is BREAK:
+                    return None
+                if isinstance(signal, Return):
+                    return signal
+            return (yield from self.suspend(node.orelse, frame))
+        if isinstance(node, ast.While):
+            while self.truth(self.evaluate(node.test, frame)):
+                signal = yield from self.suspend(node.body, frame)
+                if signal is BREAK:
+                    return None
+                if isinstance(signal, Return):
+                    return signal
+            return (yield from self.suspend(node.orelse, frame))
+        if isinstance(node, ast.With):
+            managers = [self._enter(item, frame) for item in node.items]
+            signal = yield from self.suspend(node.body, frame)
+            for manager in reversed(managers):
+                self._leave(manager, None)
+            return signal
+        if isinstance(node, ast.Try):
+            return (yield from self._suspended_try(node, frame))
+        return self.executors[node.__class__](node, frame)
+
+    def _suspended_try(self, node: ast.Try, frame: Frame) -> Any:
+        signal: Value = None
+        try:
+            signal = yield from self.suspend(node.body, frame)
+        except Raised as error:
+            handler = self._handler_for(node, error, frame)
+            if handler is None:
+                self._finally(node, frame)
+                raise
+            signal = yield from self.suspend(handler.body, frame)
+        else:
+            if signal is None:
+                signal = yield from self.suspend(node.orelse, frame)
+        final = yield from self.suspend(node.finalbody, frame)
+        return signal if final is None else final
+
+
+class ImportSuppressor:
+    """``contextlib.suppress(ImportError)``."""
+
+
+def _contains_yield(node: ast.stmt) -> bool:
+    known = getattr(node, "_contains_yield", None)
+    if known is None:
+        known = False
+        pending: list[ast.AST] = [node]
+        while pending:
+            each = pending.pop()
+            if isinstance(each, ast.Yield | ast.YieldFrom):
+                known = True
+                break
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+                continue
+            pending.extend(ast.iter_child_nodes(each))
+        node._contains_yield = known  # type: ignore[attr-defined]  # our own mark on the node
+    return bool(known)
+
+
+class Annotation:
+    """An annotation, evaluated only when somebody asks for its value."""
+
+    __slots__ = ("frame", "node")
+
+    def __init__(self, node: ast.expr, frame: Frame) -> None:
+        self.node = node
+        self.frame = frame
+
+    def text(self) -> str:
+        return ast.unparse(self.node)
+
+
+__all__ = ["BREAK", "CONTINUE", "HOST_ERRORS", "Annotation", "ImportSuppressor", "Return", "Statements"]

@@ -1,0 +1,137 @@
+"""Instances of modules to the module tree: equal layers become one, what shares storage is told as tied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neurarch_schemas.interpreter.torch_nn.tensor import Tensor as SymbolicTensor
+from neurarch_schemas.interpreter.values import Instance
+from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, TensorKind
+
+if TYPE_CHECKING:
+    from neurarch_schemas.interpreter.machine import Machine
+
+_LONGEST_PERIOD = 24
+
+
+@dataclass
+class Conversion:
+    """What was met on the way: unknown shapes, and attributes that may hold modules nobody saw."""
+
+    problems: list[str]
+    lazy: bool = False
+
+
+class _Converter:
+    def __init__(self, machine: Machine) -> None:
+        self.seen: dict[int, str] = {}
+        """Tensor -> the full name it was first met under."""
+        self.interned: dict[object, Module] = {}
+        self.conversion = Conversion([])
+        self.unknown = machine.state.get("unknown attributes", {})
+        self.unknown_owners = {key[0] for key in self.unknown}
+        self.depth = 0
+
+    def problem(self, text: str) -> None:
+        if text not in self.conversion.problems and len(self.conversion.problems) < 20:
+            self.conversion.problems.append(text)
+
+    def module(self, instance: Instance, path: str) -> Module:
+        self.depth += 1
+        if self.depth > 100:
+            self.problem("modules nest deeper than 100, or a module contains itself")
+            self.depth -= 1
+            return Module(instance.cls.name)
+        attrs = instance.attrs
+        if id(instance) in self.unknown_owners:
+            for (owner, name), (_, reason, where) in self.unknown.items():
+                if owner == id(instance):
+                    self.problem(f"{path + '.' if path else ''}{name} is unknown: {reason} ({where})")
+        hidden = attrs.get("_non_persistent_buffers_set", ())
+        tensors: list[Tensor] = []
+        for table, kind in (("_parameters", "parameter"), ("_buffers", "buffer")):
+            for name, tensor in attrs.get(table, {}).items():
+                if isinstance(tensor, SymbolicTensor) and not (kind == "buffer" and name in hidden):
+                    tensors.append(self.tensor(name, tensor, "parameter" if kind == "parameter" else "buffer", path))
+        children: list[tuple[str, Module | Stack]] = []
+        for name, child in attrs.get("_modules", {}).items():
+            if child is not None:
+                child_path = f"{path}.{name}" if path else name
+                made = self.module(child, child_path)
+                children.append((name, self.as_stack(made)))
+        self.depth -= 1
+        return self.intern(Module(instance.cls.name, tuple(tensors), tuple(children)))
+
+    def intern(self, module: Module) -> Module:
+        """Equal modules become one object; children are interned already, so their identity stands for them."""
+        parts: list[object] = [module.type, module.tensors]
+        for name, child in module.children:
+            if isinstance(child, Module):
+                parts.append((name, id(child)))
+            else:
+                parts.append((name, child.first_index, *((run.times, *map(id, run.modules)) for run in child.runs)))
+        return self.interned.setdefault(tuple(parts), module)
+
+    def tensor(self, name: str, tensor: SymbolicTensor, kind: TensorKind, path: str) -> Tensor:
+        full = f"{path}.{name}" if path else name
+        if tensor.shape is None:
+            if "lazy" in tensor.reason:
+                self.conversion.lazy = True
+            self.problem(f"the shape of {full} is unknown: {tensor.reason or 'it is computed'}")
+        first = self.seen.setdefault(id(tensor), full)
+        return Tensor(name, tensor.shape or (), kind, None if first == full else first)
+
+    def as_stack(self, module: Module) -> Module | Stack:
+        """A module that is only an indexed list of modules, as a run-length list."""
+        if module.tensors or not module.children:
+            return module
+        names = [name for name, _ in module.children]
+        if not names[0].isdecimal():
+            return module
+        first = int(names[0])
+        if names != [str(first + index) for index in range(len(names))]:
+            return module
+        items = [
+            item if isinstance(item, Module) else self.intern(Module("ModuleList", (), unstack(item)))
+            for _, item in module.children
+        ]
+        return Stack(run_lengths(items), first)
+
+
+def unstack(stack: Stack) -> tuple[tuple[str, Module | Stack], ...]:
+    """The children of a list that stands in a list, whose items must be modules."""
+    children: list[tuple[str, Module | Stack]] = []
+    index = stack.first_index
+    for run in stack.runs:
+        for _ in range(run.times):
+            for item in run.modules:
+                children.append((str(index), item))
+                index += 1
+    return tuple(children)
+
+
+def run_lengths(items: list[Module]) -> tuple[Run, ...]:
+    """Greedy run-length coding with short periods: ``A A A B A B A B`` is 3 A, then 2 of (B, A), then B."""
+    numbers: dict[int, int] = {}
+    coded = [numbers.setdefault(id(item), len(numbers)) for item in items]
+    runs: list[Run] = []
+    place = 0
+    while place < len(items):
+        best_length, best_times = 1, 1
+        for length in range(1, min(_LONGEST_PERIOD, (len(items) - place) // 2) + 1):
+            pattern = coded[place : place + length]
+            times = 1
+            while coded[place + times * length : place + (times + 1) * length] == pattern:
+                times += 1
+            if times > 1 and times * length > best_length * best_times:
+                best_length, best_times = length, times
+                break
+        runs.append(Run(tuple(items[place : place + best_length]), best_times))
+        place += best_length * best_times
+    return tuple(runs)
+
+
+def convert(machine: Machine, instance: Instance) -> tuple[Module, Conversion]:
+    converter = _Converter(machine)
+    return converter.module(instance, ""), converter.conversion

@@ -1,0 +1,274 @@
+"""Functions of torch (and numpy) that make tensors."""
+
+from __future__ import annotations
+
+import math
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from neurarch_schemas.interpreter.torch_nn.tensor import (
+    MOST_VALUES,
+    DType,
+    Shape,
+    Tensor,
+    broadcast,
+    dtypes,
+    like,
+    new_tensor,
+)
+from neurarch_schemas.interpreter.values import Class, Unknown, Value
+
+if TYPE_CHECKING:
+    from neurarch_schemas.interpreter.machine import Machine
+
+
+def sizes(machine: Machine, args: tuple[Value, ...], given: Value = None) -> tuple[Shape | None, str]:
+    """A shape from ``f(2, 3)`` or ``f((2, 3))``, or None and the reason."""
+    items: Any = given if given is not None else args
+    if len(items) == 1 and not isinstance(items[0], int) if isinstance(items, tuple | list) else False:
+        items = items[0]
+    if type(items) is Unknown:
+        return None, items.reason
+    if isinstance(items, int):
+        items = (items,)
+    if isinstance(items, Tensor):
+        items = items.values
+    result = []
+    for item in machine.iterate(items):
+        if type(item) is Unknown:
+            return None, item.reason
+        if isinstance(item, Tensor):
+            item = item.interpreted_item(machine)
+            if type(item) is Unknown:
+                return None, item.reason
+        if not isinstance(item, int):
+            if isinstance(item, float):
+                machine.fail("TypeError", f"a size must be an integer, not {item!r}")
+            return None, f"a size is {machine.type_of(item).name}"
+        if item < 0:
+            machine.fail("RuntimeError", f"negative dimension {item}")
+        result.append(int(item))
+    return tuple(result), ""
+
+
+def filled(value: Any) -> Any:
+    """``zeros``, ``ones``; None for factories of arbitrary values."""
+
+    def make(machine: Machine, *args: Value, size: Value = None, shape: Value = None, dtype: Value = None, **options: Value) -> Tensor:
+        given = size if size is not None else shape
+        found, reason = sizes(machine, args, given)
+        values = None
+        if value is not None and found is not None and prod(found) <= MOST_VALUES:
+            values = [value] * prod(found)
+        return new_tensor(machine, found, values, dtype if isinstance(dtype, DType) else None, reason)
+
+    return make
+
+
+def full(machine: Machine, size: Value, fill_value: Value = None, *, dtype: Value = None, **options: Value) -> Tensor:
+    found, reason = sizes(machine, (size,))
+    values = None
+    if found is not None and isinstance(fill_value, int | float) and prod(found) <= MOST_VALUES:
+        values = [fill_value] * prod(found)
+    kind = dtype if isinstance(dtype, DType) else None
+    if kind is None and isinstance(fill_value, bool | int):
+        kind = dtypes(machine)["bool" if isinstance(fill_value, bool) else "int64"]
+    return new_tensor(machine, found, values, kind, reason)
+
+
+def random_integers(machine: Machine, *args: Value, size: Value = None, dtype: Value = None, **options: Value) -> Tensor:
+    given = size if size is not None else args[-1]
+    found, reason = sizes(machine, (given,))
+    return new_tensor(machine, found, None, dtypes(machine)["int64"], reason)
+
+
+def like_factory(value: Any) -> Any:
+    def make(machine: Machine, source: Value, *args: Value, dtype: Value = None, **options: Value) -> Value:
+        if not isinstance(source, Tensor):
+            return Unknown("a tensor like another", data=True)
+        values = [value] * prod(source.shape) if value is not None and source.shape is not None and prod(source.shape) <= MOST_VALUES else None
+        made = like(source, source.shape, values)
+        if isinstance(dtype, DType):
+            made.dtype = dtype
+        return made
+
+    return make
+
+
+def _number(value: Value, machine: Machine) -> Any:
+    if isinstance(value, Tensor):
+        return value.interpreted_item(machine)
+    return value
+
+
+def arange(machine: Machine, *args: Value, dtype: Value = None, **options: Value) -> Tensor:
+    named = [options[key] for key in ("start", "end", "stop", "step") if key in options]
+    bounds = [_number(value, machine) for value in (*args, *named)]
+    bounds = [bound for bound in bounds if not isinstance(bound, DType)]
+    for bound in bounds:
+        if type(bound) is Unknown:
+            return new_tensor(machine, None, reason=bound.reason)
+    start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if step == 0:
+        machine.fail("RuntimeError", "step must be nonzero")
+    count = max(0, math.ceil((stop - start) / step))
+    values = [start + index * step for index in range(count)] if count <= MOST_VALUES else None
+    floating = any(isinstance(bound, float) for bound in bounds)
+    kinds = dtypes(machine)
+    kind = dtype if isinstance(dtype, DType) else kinds["float32" if floating else "int64"]
+    return new_tensor(machine, (count,), values, kind)
+
+
+def linspace(machine: Machine, start: Value, end: Value = None, steps: Value = 100, *args: Value, dtype: Value = None, **options: Value) -> Tensor:
+    end = options.get("stop", end)
+    steps = options.get("num", steps)
+    start, end, steps = (_number(value, machine) for value in (start, end, steps))
+    if type(steps) is Unknown or not isinstance(steps, int):
+        return new_tensor(machine, None, reason="an unknown number of steps")
+    if type(start) is Unknown or type(end) is Unknown or steps > MOST_VALUES or isinstance(start, list):
+        return new_tensor(machine, (steps,))
+    step = (end - start) / (steps - 1) if steps > 1 else 0
+    values: list[Any] = [float(start + index * step) for index in range(steps)]
+    if steps > 1:
+        values[-1] = float(end)
+    kind = dtype if isinstance(dtype, DType) else None
+    if kind is not None and not kind.is_floating_point:
+        values = [int(value) for value in values]
+    return new_tensor(machine, (steps,), values, kind)
+
+
+def flatten(machine: Machine, data: Value) -> tuple[list[Any] | None, Shape | None]:
+    """Values and shape of nested lists; (None, shape) where values are unknown."""
+    if isinstance(data, Tensor):
+        return data.values, data.shape
+    if isinstance(data, list | tuple):
+        if not data:
+            return [], (0,)
+        if len(data) > 4 * MOST_VALUES:
+            inner_values, inner = flatten(machine, data[0])
+            return None, None if inner is None else (len(data), *inner)
+        parts = [flatten(machine, item) for item in data]
+        inner = parts[0][1]
+        if inner is None or any(part[1] != inner for part in parts):
+            return None, None
+        values: list[Any] | None = []
+        for part in parts:
+            if part[0] is None or values is None:
+                values = None
+            else:
+                values.extend(part[0])
+        return values, (len(data), *inner)
+    if isinstance(data, bool | int | float | complex):
+        return [data], ()
+    if isinstance(data, range):
+        return list(data) if len(data) <= MOST_VALUES else None, (len(data),)
+    if type(data) is Unknown:
+        return None, ()
+    return None, None
+
+
+def tensor(machine: Machine, data: Value = (), dtype: Value = None, *args: Value, **options: Value) -> Tensor:
+    if isinstance(data, Tensor):
+        made = like(data, data.shape, data.values)
+        if isinstance(dtype, DType):
+            made.dtype = dtype
+        return made
+    if type(data) is Unknown:
+        return new_tensor(machine, None, reason=data.reason)
+    if not isinstance(data, list | tuple | int | float | range | complex):
+        data = list(machine.iterate(data))
+    values, shape = flatten(machine, data)
+    kinds = dtypes(machine)
+    if isinstance(dtype, DType):
+        kind = dtype
+    elif values and all(isinstance(value, bool) for value in values):
+        kind = kinds["bool"]
+    elif values and all(isinstance(value, int) for value in values):
+        kind = kinds["int64"]
+    else:
+        kind = kinds["float32"]
+    return new_tensor(machine, shape, values, kind)
+
+
+def old_tensor(cls_name: str) -> Any:
+    """``torch.Tensor(2, 3)``, ``torch.FloatTensor([1.0])``."""
+
+    def make(machine: Machine, *args: Value, **options: Value) -> Tensor:
+        if args and all(isinstance(arg, int) and not isinstance(arg, bool) for arg in args):
+            found, reason = sizes(machine, args)
+            return new_tensor(machine, found, None, None, reason)
+        if not args:
+            return new_tensor(machine, (0,), [])
+        return tensor(machine, args[0])
+
+    return make
+
+
+def cat(machine: Machine, tensors: Value, dim: Value = 0, **options: Value) -> Tensor:
+    dim = options.get("axis", dim)
+    items = list(machine.iterate(tensors))
+    if not items or any(not isinstance(item, Tensor) or item.shape is None for item in items) or not isinstance(dim, int):
+        return new_tensor(machine, None, reason="a concatenation of unknown tensors")
+    rank = len(items[0].shape)
+    if not rank:
+        machine.fail("RuntimeError", "zero-dimensional tensor cannot be concatenated")
+    place = dim % rank
+    total = sum(item.shape[place] for item in items)
+    values = None
+    if place == 0 and all(item.values is not None for item in items):
+        values = [value for item in items for value in item.values]
+    return like(items[0], (*items[0].shape[:place], total, *items[0].shape[place + 1 :]), values)
+
+
+def stack(machine: Machine, tensors: Value, dim: Value = 0, **options: Value) -> Tensor:
+    dim = options.get("axis", dim)
+    items = list(machine.iterate(tensors))
+    if items and all(isinstance(item, int | float) for item in items):
+        return tensor(machine, items)
+    if not items or any(not isinstance(item, Tensor) or item.shape is None for item in items) or not isinstance(dim, int):
+        return new_tensor(machine, None, reason="a stack of unknown tensors")
+    shape = items[0].shape
+    place = dim % (len(shape) + 1)
+    values = [value for item in items for value in item.values] if place == 0 and all(item.values is not None for item in items) else None
+    return like(items[0], (*shape[:place], len(items), *shape[place:]), values)
+
+
+def eye(machine: Machine, rows: Value, columns: Value = None, **options: Value) -> Tensor:
+    found, reason = sizes(machine, (rows, rows if columns is None else columns))
+    return new_tensor(machine, found, None, None, reason)
+
+
+def outer(machine: Machine, left: Value, right: Value) -> Tensor:
+    if isinstance(left, Tensor) and isinstance(right, Tensor) and left.shape and right.shape:
+        values = None
+        if left.values is not None and right.values is not None and len(left.values) * len(right.values) <= MOST_VALUES:
+            values = [a * b for a in left.values for b in right.values]
+        return like(left, (left.shape[0], right.shape[0]), values)
+    return new_tensor(machine, None, reason="an outer product")
+
+
+def meshgrid(machine: Machine, *tensors: Value, **options: Value) -> Value:
+    items = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else list(tensors)
+    if any(not isinstance(item, Tensor) or item.shape is None for item in items):
+        return tuple(new_tensor(machine, None) for _ in items)
+    shape = [item.shape[0] if item.shape else 1 for item in items]
+    if options.get("indexing") == "xy" and len(shape) > 1:
+        shape[0], shape[1] = shape[1], shape[0]
+    return tuple(like(item, tuple(shape)) for item in items)
+
+
+def where(machine: Machine, *args: Value) -> Value:
+    if len(args) == 3:
+        shapes = [arg.shape if isinstance(arg, Tensor) else () for arg in args]
+        return new_tensor(machine, broadcast(broadcast(shapes[0], shapes[1]), shapes[2]))
+    return Unknown("torch.where", data=True)
+
+
+def broadcast_tensors(machine: Machine, *args: Value) -> Value:
+    shape: Shape | None = ()
+    for arg in args:
+        shape = broadcast(shape, arg.shape if isinstance(arg, Tensor) else None)
+    return tuple(like(arg, shape) for arg in args if isinstance(arg, Tensor))
+
+
+__all__ = ["Class", "arange", "cat", "filled", "sizes", "tensor"]
