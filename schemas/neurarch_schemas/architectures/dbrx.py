@@ -1,4 +1,4 @@
-"""DBRX: grouped-query attention out of one matrix, experts as stacked rows of three tensors; sizes in nested objects."""
+"""DBRX: grouped-query attention out of one matrix, experts as stacked rows of three tensors, nested size objects."""
 
 from __future__ import annotations
 
