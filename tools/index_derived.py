@@ -16,9 +16,11 @@ def main() -> None:
     folder = Path(derived.__file__).parent
     index: dict[str, str] = {}
     for path in sorted(folder.glob("*.py")):
-        if path.stem in ("__init__", "vocabulary"):
+        if path.stem == "__init__":
             continue
         module = import_module(f"{derived.__name__}.{path.stem}")
+        if not hasattr(module, "BEFORE"):
+            continue
         for name in {**module.BEFORE, **module.ROPE, **module.AFTER}:
             if name in index:
                 raise SystemExit(f"{name} stands in {index[name]} and in {path.stem}")

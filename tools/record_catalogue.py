@@ -8,7 +8,7 @@ keys, types, defaults, synonyms, nested types, class names, and which keys the s
 
     _base.json               the keys every config class inherits
     _enumerations.json       activations, RoPE types, quantization methods, dtypes, attention implementations
-    _index.json              model type -> (config class, default head class); class name -> model types
+    _index.json              model type -> [config class, default head class, has a causal LM]; class name -> model types
     types/<model_type>.json  the keys of one type (see ``record_type``)
     sources/<module>.json    {class: [config class, [keys it reads]]} for one family's modeling files
 """
@@ -23,6 +23,7 @@ import inspect
 import json
 import math
 import sys
+import typing
 import warnings
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,34 @@ def nested_specifications(config_class: type) -> dict[str, Any]:
         if spec.init_kwargs:
             entry["settings"] = jsonable(spec.init_kwargs)
         result[key] = entry
+    for key, nested_class in undeclared_nested(config_class).items():
+        if key not in result:
+            entry = {"model_type": nested_class.model_type}
+            if configuration_auto.CONFIG_MAPPING_NAMES.get(nested_class.model_type) != nested_class.__name__:
+                entry["class"] = nested_class.__name__
+            result[key] = entry
+            if "CONFIG_MAPPING[" in inspect.getsource(config_class):
+                entry["any_type"] = True
+            if key in config_class.__dict__ and "is_folding_model" in inspect.getsource(config_class):
+                entry["optional"] = True
     return result
+
+
+def undeclared_nested(config_class: type) -> dict[str, type]:
+    """Keys that hold a config object although the class does not list them: seen in annotations and in an instance."""
+    found: dict[str, type] = {}
+    for field in dataclasses.fields(config_class):
+        for argument in typing.get_args(field.type):
+            if inspect.isclass(argument) and issubclass(argument, PretrainedConfig) and argument is not PretrainedConfig:
+                found[field.name] = argument
+    try:
+        values = vars(config_class())
+    except Exception:
+        return found
+    for key, value in values.items():
+        if isinstance(value, PretrainedConfig):
+            found[key] = type(value)
+    return found
 
 
 def own_source(config_class: type) -> ast.Module:
@@ -172,14 +200,14 @@ def modeling_files(config_class: type) -> list[Path]:
     return sorted(folder.glob("modeling_*.py"))
 
 
-def record_type(name: str, config_class: type) -> dict[str, Any]:
+def record_type(file_name: str, config_class: type) -> dict[str, Any]:
     """The schema of one type.
 
     ``properties``: type and ``default``, the value in a config that writes nothing; ``x-declared`` is the value before
     the class fills it in, where that differs; ``x-computed`` marks keys that are not declared at all.
     ``x-nested``: key -> model type (``any_type``: the nested object names its own), ``settings`` given to it.
     """
-    model_type = config_class.model_type if name == config_class.__name__ else name
+    model_type = config_class.model_type if file_name == config_class.__name__ else file_name
     declared = declared_defaults(config_class)
     resolved = build_default(config_class)
     nested = nested_specifications(config_class)
@@ -207,16 +235,15 @@ def record_type(name: str, config_class: type) -> dict[str, Any]:
     for name, value in (resolved or {}).items():
         if name not in declared and name not in NOT_KEYS and not name.startswith("_"):
             properties[name] = {"default": jsonable(value), "x-computed": True}
-    nested_differences(model_type, nested, resolved, properties)
     source = own_source(config_class)
     keywords = {
         key: default for key, default in keyword_reads(source).items() if key not in properties and key not in BASE_KEYS
     }
-    data: dict[str, Any] = {"$schema": DIALECT, "$id": f"{name}.json", "title": config_class.__name__, "type": "object",
+    data: dict[str, Any] = {"$schema": DIALECT, "$id": f"{file_name}.json", "title": config_class.__name__, "type": "object",
                             "allOf": [{"$ref": "_base.json"}], "properties": properties}  # fmt: skip
     facts: dict[str, Any] = {
         "x-module": config_class.__module__.split(".")[-2],
-        "x-model-type": model_type if model_type != name else None,
+        "x-model-type": model_type if model_type != file_name else None,
         "x-synonyms": dict(config_class.attribute_map),
         "x-nested": nested,
         "x-keywords": keywords,
@@ -250,38 +277,13 @@ def nested_classes() -> dict[str, type]:
     found: dict[str, type] = {}
     waiting = list(registered)
     while waiting:
-        for spec in waiting.pop().sub_configs_defaults.values():
-            nested = spec.config_class
+        config_class = waiting.pop()
+        specifications = [spec.config_class for spec in config_class.sub_configs_defaults.values()]
+        for nested in (*specifications, *undeclared_nested(config_class).values()):
             if issubclass(nested, PretrainedConfig) and nested not in registered and nested.__name__ not in found:
                 found[nested.__name__] = nested
                 waiting.append(nested)
     return found
-
-
-def nested_differences(
-    model_type: str, nested: dict[str, Any], resolved: dict[str, Any] | None, properties: dict[str, Any]
-) -> None:
-    """Where the default nested config is not the nested type's own default: the keys that differ."""
-    for key, entry in nested.items():
-        value = (resolved or {}).get(key)
-        if resolved is not None and value is None:
-            entry["absent"] = True
-            continue
-        if not isinstance(value, dict):
-            continue
-        nested_type = value.get("model_type") or entry["model_type"]
-        if nested_type != entry["model_type"]:
-            entry["default_type"] = nested_type
-        if nested_type in configuration_auto.CONFIG_MAPPING:
-            own = jsonable(build_default(configuration_auto.CONFIG_MAPPING[nested_type]) or {})
-            given = jsonable(value)
-            difference = {
-                name: item for name, item in given.items() if name not in NOT_KEYS and own.get(name, "\0") != item
-            }
-            if difference and difference != entry.get("settings"):
-                entry["default_settings"] = difference
-        else:
-            entry["default_settings"] = {name: item for name, item in jsonable(value).items() if name not in NOT_KEYS}
 
 
 def record_base() -> dict[str, Any]:
@@ -372,7 +374,8 @@ def main() -> None:
         data = record_type(model_type, config_class)
         write(DATA / "types" / f"{model_type}.json", data)
         families.setdefault(data["x-module"], config_class)
-        index["types"][model_type] = [data["title"], data.get("x-architecture")]
+        causal = model_type in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+        index["types"][model_type] = [data["title"], data.get("x-architecture"), causal]
         for name in data.get("x-classes", []):
             index["classes"].setdefault(name, []).append(model_type)
     for module, config_class in families.items():

@@ -46,6 +46,8 @@ class ConfigType:
     """Canonical key -> value in a config that writes nothing."""
     fields: frozenset[str]
     """Names the class declares. A synonym that is not among them is taken in last and therefore wins."""
+    recorded: tuple[str, ...]
+    """Canonical keys whose resolved value is not the declared one."""
     shadowed: frozenset[str]
     """Declared names without effect: a later declared name sets the same canonical key."""
     synonyms: Mapping[str, str]
@@ -108,7 +110,7 @@ def enumerations() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=1)
 def index() -> Mapping[str, Mapping[str, Any]]:
-    """``types``: model type -> [config class, default head class]; ``classes``: model class -> model types."""
+    """``types``: model type -> [config class, default head class, has a causal LM]; ``classes``: model class -> model types."""
     data: Mapping[str, Mapping[str, Any]] = read_data("_index.json")
     return data
 
@@ -138,16 +140,16 @@ def config_type(name: str) -> ConfigType | None:
     resolved: dict[str, Any] = {}
     fields: dict[str, str] = {}
     for key, entry in (*base_properties().items(), *own.items()):
-        name = synonyms.get(key, key)
+        canonical = synonyms.get(key, key)
         if "x-computed" in entry:
-            resolved[name] = entry["default"]
-            properties.setdefault(name, entry)
+            resolved[canonical] = entry["default"]
+            properties.setdefault(canonical, entry)
             continue
-        properties[name] = entry
+        properties[canonical] = entry
         if "default" in entry or key in data.get("x-nested", ()):
-            fields[key] = name
-            resolved[name] = entry.get("default")
-            declared[name] = entry.get("x-declared", entry.get("default"))
+            fields[key] = canonical
+            resolved[canonical] = entry.get("default")
+            declared[canonical] = entry.get("x-declared", entry.get("default"))
     last = {name: key for key, name in fields.items()}
     return ConfigType(
         model_type=data.get("x-model-type", name),
@@ -157,6 +159,11 @@ def config_type(name: str) -> ConfigType | None:
         declared=declared,
         resolved=resolved,
         fields=frozenset(fields),
+        recorded=tuple(
+            key
+            for key, value in resolved.items()
+            if key not in data.get("x-nested", ()) and (key not in declared or declared[key] != value)
+        ),
         shadowed=frozenset(key for key, name in fields.items() if key != last[name]),
         synonyms=synonyms,
         nested={

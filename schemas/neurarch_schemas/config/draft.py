@@ -25,10 +25,22 @@ class Draft:
 
     ``values`` holds canonical keys (and computed ones); ``keywords`` the written keys the class does not declare, until
     a derivation takes them or they become values at the end. ``patterns`` holds per-layer lists that were derived,
-    ``per_layer`` the values of keys which ``per_layer_config`` overrides in some layers.
+    ``per_layer`` the values of keys which ``per_layer_config`` overrides in some layers; ``places`` says where a nested
+    config is written (pointer and written keys) when that is not under its own key.
     """
 
-    __slots__ = ("derived", "keywords", "nested", "patterns", "per_layer", "pointer", "type", "values", "written")
+    __slots__ = (
+        "derived",
+        "keywords",
+        "nested",
+        "patterns",
+        "per_layer",
+        "places",
+        "pointer",
+        "type",
+        "values",
+        "written",
+    )
 
     def __init__(self, record: ConfigType, pointer: str, written: Mapping[str, JSONValue]) -> None:
         self.type = record
@@ -48,6 +60,7 @@ class Draft:
         self.patterns: dict[str, LayerPattern[JSONScalar]] = {}
         self.per_layer: dict[str, LayerPattern[JSONScalar]] = {}
         self.nested: dict[str, Draft] = {}
+        self.places: dict[str, tuple[str, Mapping[str, JSONValue]]] = {}
 
     # Reading. Names are looked up as attributes of the class are: synonyms lead to the canonical key.
 
@@ -110,6 +123,16 @@ class Draft:
     def take(self, key: str, default: JSONValue = None) -> JSONValue:
         """The value of a key that is not declared, which is used up by this."""
         return self.keywords.pop(key, default)
+
+    def inside(self, path: str) -> Draft:
+        """The nested config at a dotted path ("text_config"). Raises Unusable when there is none."""
+        draft = self
+        for key in path.split(".") if path else ():
+            found = draft.nested.get(key)
+            if found is None:
+                raise Unusable(path)
+            draft = found
+        return draft
 
     def nested_values(self, key: str) -> dict[str, JSONValue] | None:
         """A copy of the object written for a nested config, already put in its place; None when there is none."""

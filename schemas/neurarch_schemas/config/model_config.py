@@ -44,6 +44,8 @@ class ModelConfig:
     """Per-layer lists that were derived (``layer_types`` from a period), where the list itself may be too long to write."""
     is_native: bool = True
     """transformers has a config class for the type; False for remote code and unknown types."""
+    config_class: str = ""
+    """transformers' class for this object ("LlamaConfig"); "" for unknown types."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Other accepted name -> canonical key; every reader below takes either."""
     overridden: Mapping[str, Setting] = field(default_factory=dict)

@@ -110,6 +110,7 @@ def finish(draft: Draft) -> ModelConfig:
         architecture=architecture if isinstance(architecture, str) else record.architecture or "",
         patterns={**draft.per_layer, **draft.patterns} if draft.per_layer else draft.patterns,
         is_native=bool(record.config_class),
+        config_class=record.config_class,
         synonyms=record.synonyms,
         overridden=overridden,
         conflicts=tuple(conflicts),

@@ -29,6 +29,7 @@ def foreign_type(model_type: str) -> ConfigType:
         resolved={},
         fields=frozenset(),
         shadowed=frozenset(),
+        recorded=(),
         synonyms={},
         nested={},
         keywords={},
@@ -71,17 +72,17 @@ def resolve(
     for key in ("layer_types", "mtp_layer_types"):
         rename_layer_types(draft, key)
     apply((*after, rope.name_types), draft)
-    if steps is None:
-        fill_recorded(draft)
+    fill_recorded(draft, everything=steps is None)
     return draft
 
 
 def open_nested(draft: Draft, depth: int) -> None:
-    specifications = draft.type.nested
-    for key, nested in specifications.items():
+    for key, nested in draft.type.nested.items():
         value = draft.values.get(key)
         if value is None and nested.optional:
             continue
+        if key == "backbone_config":
+            value = backbone(draft, value)
         if isinstance(value, dict):
             given: Mapping[str, JSONValue] = value
         elif value is None or key in draft.written:
@@ -90,25 +91,39 @@ def open_nested(draft: Draft, depth: int) -> None:
             continue
         model_type = given.get("model_type") if nested.any_type else None
         name = model_type if isinstance(model_type, str) else nested.record or nested.model_type
-        record = config_type(name) or foreign_type(name)
-        draft.nested[key] = open_one(draft, key, record, given, depth)
+        draft.nested[key] = open_one(draft, key, config_type(name) or foreign_type(name), given, depth)
     if not draft.type.config_class:
-        for key, value in draft.keywords.items():
-            if (
-                isinstance(value, dict)
-                and (key.endswith("_config") or "model_type" in value)
-                and key != "quantization_config"
-            ):
-                model_type = value.get("model_type")
-                name = model_type if isinstance(model_type, str) else ""
-                draft.nested[key] = open_one(draft, key, config_type(name) or foreign_type(name), value, depth)
+        open_foreign(draft, depth)
+
+
+def open_foreign(draft: Draft, depth: int) -> None:
+    """Objects in the config of an unknown type which look like configs themselves."""
+    for key, value in draft.keywords.items():
+        if key == "quantization_config" or not isinstance(value, dict):
+            continue
+        if key.endswith("_config") or "model_type" in value:
+            model_type = value.get("model_type")
+            name = model_type if isinstance(model_type, str) else ""
+            draft.nested[key] = open_one(draft, key, config_type(name) or foreign_type(name), value, depth)
+
+
+def backbone(draft: Draft, value: JSONValue) -> JSONValue:
+    """Older files name a timm model ("backbone") instead of describing the backbone."""
+    settings = draft.take("backbone_kwargs")
+    name = draft.take("backbone")
+    draft.take("use_timm_backbone")
+    draft.take("use_pretrained_backbone")
+    if name is not None and value is None:
+        return {"model_type": "timm_backbone", "backbone": name, **(settings if isinstance(settings, dict) else {})}
+    return value
 
 
 def open_one(draft: Draft, key: str, record: ConfigType, given: Mapping[str, JSONValue], depth: int) -> Draft:
     written = draft.written.get(key)
-    return resolve(
-        record, given, written if isinstance(written, dict) else {}, f"{draft.pointer}/{escape(key)}", depth + 1
-    )
+    pointer = f"{draft.pointer}/{escape(key)}"
+    if key in draft.places:
+        pointer, written = draft.places[key][0], dict(draft.places[key][1])
+    return resolve(record, given, written if isinstance(written, dict) else {}, pointer, depth + 1)
 
 
 def escape(key: str) -> str:
@@ -149,11 +164,10 @@ def override_layers(draft: Draft) -> None:
             draft.per_layer[name] = draft.per_layer[name].with_item(int(index), value)
 
 
-def fill_recorded(draft: Draft) -> None:
-    """Where the class's derivations are not written down: the values it has when nothing is written."""
+def fill_recorded(draft: Draft, everything: bool) -> None:
+    """Constants of the class; and, where its derivations are not written down, what it has when nothing is written."""
     record = draft.type
-    for key, value in record.resolved.items():
-        if key in draft.derived or key in draft.written or key in record.nested:
+    for key in record.recorded:
+        if key in draft.derived or key in draft.written or (not everything and key in draft.values):
             continue
-        if key not in record.declared or record.declared[key] != value:
-            draft.values[key] = value
+        draft.values[key] = record.resolved[key]
