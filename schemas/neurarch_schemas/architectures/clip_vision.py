@@ -18,9 +18,11 @@ MODEL_TYPES = (
     "idefics2_vision",
     "idefics3_vision",
     "smolvlm_vision",
+    "cosmos3_edge_vision",
     "pixtral",
 )
 
+_FLATTENED = ("siglip2_vision_model", "cosmos3_edge_vision")
 _POOLED = ("siglip_vision_model", "siglip2_vision_model")
 
 
@@ -28,7 +30,7 @@ def embeddings(config: ModelConfig) -> Module:
     """Patches and learned positions; CLIP has a class token, SigLIP 2 takes flattened patches of any image."""
     hidden, channels = config.integer("hidden_size"), config.integer("num_channels")
     kernel = height_and_width(config, "patch_size")
-    clip, flat = config.model_type == "clip_vision_model", config.model_type == "siglip2_vision_model"
+    clip, flat = config.model_type == "clip_vision_model", config.model_type in _FLATTENED
     if flat:
         patches = linear(channels * kernel[0] * kernel[1], hidden)
     else:

@@ -13,12 +13,14 @@ from neurarch_schemas.modules.layers import convolution, layer_norm, linear, pos
 from neurarch_schemas.modules.tree import Module, Stack, children
 from neurarch_schemas.modules.vision import fused_vision_attention, patch_count
 
-MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision", "glm_ocr_vision")
+MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision", "glm_ocr_vision", "glm5_next_vision")
+
+_NORMED = ("glm_ocr_vision", "glm5_next_vision")
 
 
 def block(config: ModelConfig) -> Module:
     hidden, heads, bias = config.integer("hidden_size"), config.integer("num_heads"), config.flag("attention_bias")
-    ocr = config.model_type == "glm_ocr_vision"
+    ocr = config.model_type in _NORMED
     norms: dict[str, Module | Stack | None] = {}
     if ocr:
         norms = {"q_norm": rms_norm(hidden // heads), "k_norm": rms_norm(hidden // heads)}
@@ -50,11 +52,14 @@ def patch_merger(width: int, inner: int) -> Module:
 
 def build(config: ModelConfig) -> Module:
     hidden, outputs = config.integer("hidden_size"), config.integer("out_hidden_size")
-    ocr, merge = config.model_type == "glm_ocr_vision", config.integer("spatial_merge_size")
+    ocr, merge = config.model_type in _NORMED, config.integer("spatial_merge_size")
     positions = Module(
         "Embeddings", children=children(position_embedding=position_embedding(patch_count(config), hidden))
     )
-    inner = outputs * config.integer("in_channels") if ocr else config.integer("intermediate_size")
+    if config.model_type == "glm5_next_vision":
+        inner = config.integer("projection_intermediate_size")
+    else:
+        inner = outputs * config.integer("in_channels") if ocr else config.integer("intermediate_size")
     return Module(
         "VisionModel",
         children=children(

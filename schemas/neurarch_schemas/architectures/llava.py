@@ -24,11 +24,14 @@ MODEL_TYPES = (
     "vipllava",
     "video_llava",
     "mistral3",
+    "mistral_large4",
+    "lighton_ocr",
     "aya_vision",
     "cohere2_vision",
 )
 
 _TIED_LIKE_TEXT = ("llava", "llava_next_video", "llava_onevision")
+_PATCH_MERGER = ("mistral3", "mistral_large4", "lighton_ocr")
 _IMAGE_NEWLINE = ("llava_next", "llava_next_video", "llava_onevision")
 
 
@@ -39,10 +42,12 @@ def multimodal_projector(config: ModelConfig) -> Module:
     parts: dict[str, Module | Stack | None] = {}
     if config.model_type == "vipllava":
         parts = {"projector_layernorm": layer_norm(inputs), **two_layer_projector(inputs, hidden)}
-    elif config.model_type == "mistral3":
+    elif config.model_type in _PATCH_MERGER:
         merged = features * config.integer("spatial_merge_size") ** 2
         merger = Module("PatchMerger", children=children(merging_layer=linear(merged, features, bias=False)))
-        layers = two_layer_projector(inputs, hidden, bias=config.flag("multimodal_projector_bias"))
+        inputs = features if config.model_type == "lighton_ocr" else inputs
+        bias = config.model_type != "lighton_ocr" and config.flag("multimodal_projector_bias")
+        layers = two_layer_projector(inputs, hidden, bias=bias)
         parts = {"norm": rms_norm(features), "patch_merger": merger, **layers}
     elif config.model_type in ("aya_vision", "cohere2_vision"):
         # A gate halves the inner width; neighbouring patches are joined before.
@@ -76,7 +81,10 @@ def build(config: ModelConfig) -> Module:
         parts = {"video_tower": tower(config), "image_tower": tower(config)}
     else:
         parts = {"vision_tower": tower(config)}
-    parts["multi_modal_projector"] = multimodal_projector(config)
+    if config.model_type == "lighton_ocr":
+        parts = {"vision_encoder": tower(config), "vision_projection": multimodal_projector(config)}
+    else:
+        parts["multi_modal_projector"] = multimodal_projector(config)
     parts["language_model"] = text_model(config)
     if config.model_type == "llava_next_video":
         parts["vision_resampler"] = resampler(config)

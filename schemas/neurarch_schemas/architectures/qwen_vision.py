@@ -1,25 +1,30 @@
-"""The vision encoders of Qwen2-VL to Qwen3.5: patches of two frames, fused attention, a merger of neighbouring patches."""
+"""The vision encoders of Qwen2-VL to Qwen3.5 and EXAONE 4.5: patches of two frames, a merger of neighbouring patches."""
 
 from __future__ import annotations
 
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
+from neurarch_schemas.modules.attention import attention_block
 from neurarch_schemas.modules.feed_forward import gated_mlp, mlp
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear, position_embedding, rms_norm
-from neurarch_schemas.modules.tree import Module, children
-from neurarch_schemas.modules.vision import fused_vision_attention, sequential
+from neurarch_schemas.modules.tree import AttentionShape, Module, children
+from neurarch_schemas.modules.vision import fused_vision_attention, sequential, vision_attention
 
 MODEL_TYPES = (
     "qwen2_vl_vision",
     "qwen2_5_vl_vision",
+    "qwen2_5_omni_vision_encoder",
+    "exaone4_5_vision",
     "qwen3_vl_vision",
     "qwen3_vl_moe_vision",
+    "qwen3_omni_moe_vision_encoder",
     "qwen3_5_vision",
     "qwen3_5_moe_vision",
     "qwen4_exp_vision",
 )
 
-_QWEN2 = ("qwen2_vl_vision", "qwen2_5_vl_vision")
+_GATED = ("qwen2_5_vl_vision", "qwen2_5_omni_vision_encoder", "exaone4_5_vision")
+_QWEN2 = ("qwen2_vl_vision", *_GATED)
 _DEEPSTACK = ("qwen3_vl_vision", "qwen3_vl_moe_vision")
 
 
@@ -34,18 +39,33 @@ def frame_patches(config: ModelConfig, hidden: int, *, bias: bool, channels: str
     )
 
 
-def block(config: ModelConfig, hidden: int) -> Module:
+def self_attention(config: ModelConfig, hidden: int) -> Module:
+    """One fused projection, but four in Qwen2.5-Omni; EXAONE shares keys and values among heads."""
     heads = config.integer("num_heads")
+    if config.model_type == "qwen2_5_omni_vision_encoder":
+        return vision_attention(hidden, heads, names=("q", "k", "v", "proj"), position="rope")
+    if config.model_type == "exaone4_5_vision":
+        kv_heads, dim = config.integer("num_key_value_heads"), hidden // heads
+        return attention_block(
+            {"qkv": linear(hidden, (heads + 2 * kv_heads) * dim), "proj": linear(hidden, hidden)},
+            AttentionShape(heads, kv_heads, dim, dim, "encoder", causal=False, position="rope"),
+            hidden=hidden,
+            caches=(),
+        )
+    return fused_vision_attention(hidden, heads)
+
+
+def block(config: ModelConfig, hidden: int) -> Module:
     if config.model_type == "qwen2_vl_vision":
         norm, transform = layer_norm(hidden), mlp(hidden, int(hidden * config.number("mlp_ratio")))
-    elif config.model_type == "qwen2_5_vl_vision":
+    elif config.model_type in _GATED:
         norm, transform = rms_norm(hidden), gated_mlp(hidden, config.integer("intermediate_size"), bias=True)
     else:
         names = ("linear_fc1", "linear_fc2")
         norm, transform = layer_norm(hidden), mlp(hidden, config.integer("intermediate_size"), names=names)
     return Module(
         "VisionBlock",
-        children=children(norm1=norm, norm2=norm, attn=fused_vision_attention(hidden, heads), mlp=transform),
+        children=children(norm1=norm, norm2=norm, attn=self_attention(config, hidden), mlp=transform),
     )
 
 

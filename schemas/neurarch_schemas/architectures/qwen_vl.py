@@ -1,4 +1,4 @@
-"""Qwen2-VL to Qwen3.5 and the GLM-4V line: a vision encoder that ends in a merger, and a language model."""
+"""Qwen2-VL to Qwen3.5, the GLM-4V line, EXAONE 4.5 and Cosmos 3: a vision encoder that ends in a merger, and a language model."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ MODEL_TYPES = (
     "glm46v",
     "glmga",
     "glm_ocr",
+    "glm5_next",
+    "exaone4_5",
+    "cosmos3_omni",
 )
 
 _TIED_LIKE_TEXT = ("qwen2_vl", "qwen2_5_vl")
