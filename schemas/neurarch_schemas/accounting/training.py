@@ -78,7 +78,7 @@ def training_memory(
 ) -> TrainingMemory:
     """Bytes on each device, rounded up.
 
-    ``trained`` parameters (default: all) take the recipe's bytes, the rest only ``frozen_bytes`` of weights in all (LoRA
+    ``trained`` parameters (default: all) take the recipe's bytes, the rest only ``frozen_bytes`` of weights (LoRA
     over a frozen base). ZeRO 1 shards optimizer states and master copies, 2 also gradients, 3 also weights, over the
     data-parallel ranks (Rajbhandari et al. 2020, figure 1); tensor and pipeline parallelism split everything.
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, add_report_options
+
 DESCRIPTION = """\
 Language server and linter for neural-network model definitions.
 
@@ -64,14 +66,13 @@ def build_parser() -> argparse.ArgumentParser:
         "--output-format",
         metavar="FORMAT",
         default=None,
-        help=f"--check: {', '.join(CHECK_FORMATS)}; --report: text, json",
+        help=f"--check: {', '.join(CHECK_FORMATS)}; --report: {', '.join(REPORT_FORMATS)}",
     )
     parser.add_argument("--config", metavar="FILE", help="settings file for all paths instead of the nearest one")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the name of the file read from standard input")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the output")
     _check_options(parser.add_argument_group("with --check"))
-    report = parser.add_argument_group("with --report")
-    report.add_argument("--context", metavar="N,N,...", help="lengths in tokens to size the KV cache for")
+    add_report_options(parser.add_argument_group("with --report"))
     return parser
 
 

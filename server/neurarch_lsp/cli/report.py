@@ -1,77 +1,122 @@
-"""``--report``: the numbers of each file, in the order given."""
+"""``--report``: the numbers of each file, in the order given, as a card, a list of tensors, or JSON."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from neurarch_lsp.cli import sources
+from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, assumptions, context_lengths, output_format
 from neurarch_lsp.render.report_json import Entry, entry, failed_entry
-from neurarch_lsp.render.report_text import report_text
-from neurarch_rules.engine.analyse import analyse_text
-from neurarch_schemas.analysis import Analysis
+
+if TYPE_CHECKING:
+    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_lsp.card.blocks import Card
 
 USAGE_ERROR = 2
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print an entry a file; 2 when a file is missing or the arguments are wrong, else 0."""
+    """Print or write an entry a file; 2 when a file is missing or the arguments are wrong, else 0."""
     contexts = context_lengths(arguments.context)
+    form = output_format(arguments)
     if contexts is None:
-        print(f"neurarch-lsp: --context takes positive lengths, not {arguments.context!r}", file=sys.stderr)
-        return USAGE_ERROR
-    output = arguments.output_format or "text"
-    if output not in ("text", "json"):
-        print(f"neurarch-lsp: --report prints text or json, not {output!r}", file=sys.stderr)
-        return USAGE_ERROR
-    status = 0
+        return _usage(f"--context takes positive lengths, not {arguments.context!r}")
+    if form is None:
+        return _usage(f"--report prints {', '.join(REPORT_FORMATS)}, not {arguments.output_format!r}")
+    assumed = assumptions(arguments.assume or (), contexts, expand=arguments.expand)
+    if isinstance(assumed, str):
+        return _usage(assumed)
+    folders = [path for path in arguments.paths if os.path.isdir(path)]
+    if arguments.output and (folders or len(arguments.paths) > 1):
+        from neurarch_lsp.cli.report_folder import write_folder
+
+        return write_folder(arguments.paths, arguments.output, form, assumed)
+    names = [name for path in arguments.paths for name in (sources.configs_below(path) if path in folders else [path])]
+    loaded = [sources.load(name, arguments.stdin_filename) for name in names]
+    for source in loaded:
+        if source.error is not None:
+            print(f"{source.name}: {source.error}", file=sys.stderr)
+    text = (
+        _json(loaded, contexts, assumed, with_card=arguments.card)
+        if form == "json"
+        else _text(loaded, form, contexts, assumed, tensors=arguments.tensors)
+    )
+    if arguments.output:
+        with open(arguments.output, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+    else:
+        sys.stdout.write(text)
+    return USAGE_ERROR if any(source.missing for source in loaded) else 0
+
+
+def _json(loaded: Sequence[sources.Source], contexts: Sequence[int], assumed: Assumptions, *, with_card: bool) -> str:
+    import json
+
     entries: list[Entry] = []
-    for file in arguments.paths:
-        found = load(file, arguments.stdin_filename)
-        if isinstance(found, str):
-            status = USAGE_ERROR if not _readable(file) else status
-            print(f"{file}: {found}", file=sys.stderr)
-            entries.append(failed_entry(file, found))
-        elif output == "json":
-            entries.append(entry(file, found, contexts))
+    for source in loaded:
+        if source.analysis is None:
+            entries.append(failed_entry(source.name, source.error or "nothing is known"))
+            continue
+        entries.append(entry(source.name, source.analysis, contexts, assumed.cache_dtype))
+        if with_card:
+            sections = card_of(source, assumed).sections
+            entries[-1]["card"] = {section.key: dict(section.data) for section in sections}
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def _text(
+    loaded: Sequence[sources.Source], form: str, contexts: Sequence[int], assumed: Assumptions, *, tensors: bool
+) -> str:
+    pieces: list[str] = []
+    for source in loaded:
+        if source.analysis is None:
+            continue
+        if form == "text" and tensors:
+            from neurarch_lsp.render.report_text import report_text
+
+            pieces.append(report_text(source.name, source.analysis, contexts, assumed.cache_dtype))
         else:
-            sys.stdout.write(report_text(file, found, contexts))
-    if output == "json":
-        import json
-
-        sys.stdout.write(json.dumps(entries, indent=2) + "\n")
-    return status
+            pieces.append(render_card(card_of(source, assumed), form))
+    return "\n".join(pieces)
 
 
-def load(file: str, stdin_filename: str | None = None) -> Analysis | str:
-    """What is known about a file ("-" is standard input), or why nothing is."""
+def card_of(source: sources.Source, assumed: Assumptions) -> Card:
+    """The card of a source that was read, with what the rules say under the settings that apply to it."""
+    from neurarch_lsp.card.build import build_card
+    from neurarch_lsp.settings.resolve import Resolver, SettingsError
+    from neurarch_rules.engine.options import Options
+    from neurarch_rules.engine.run import check
+
+    assert source.analysis is not None
     try:
-        data = sys.stdin.buffer.read() if file == "-" else _read(file)
-    except OSError as error:
-        return f"cannot be read: {error.strerror or error}"
-    path = (stdin_filename or "config.json") if file == "-" else file
-    analysis = analyse_text(path, data.decode("utf-8", errors="replace"))
-    if analysis is None:
-        return "not a model configuration"
-    if analysis.config is None:
-        return "the file describes no model"
-    return analysis
+        options = Resolver().options_for(source.name if os.path.exists(source.name) else None)
+    except SettingsError:
+        options = Options()
+    return build_card(source.name, source.analysis, check(source.analysis, options), assumed)
 
 
-def context_lengths(text: str | None) -> tuple[int, ...] | None:
-    """``--context``: comma-separated positive integers; empty without one, None when malformed."""
-    if text is None:
-        return ()
-    pieces = [piece.strip().replace("_", "") for piece in text.split(",")]
-    if not all(piece.isascii() and piece.isdecimal() and int(piece) > 0 for piece in pieces):
-        return None
-    return tuple(int(piece) for piece in pieces)
+def render_card(card: Card, form: str) -> str:
+    if form == "html":
+        from neurarch_lsp.render.card_html import card_html
+
+        return card_html(card)
+    if form == "markdown":
+        from neurarch_lsp.render.card_markdown import card_markdown
+
+        return card_markdown(card)
+    if form == "svg":
+        from neurarch_lsp.render.card_html import card_svg
+
+        return card_svg(card)
+    from neurarch_lsp.render.card_text import card_text
+
+    return card_text(card)
 
 
-def _read(file: str) -> bytes:
-    with open(file, "rb") as stream:
-        return stream.read()
-
-
-def _readable(file: str) -> bool:
-    return file == "-" or os.path.isfile(file)
+def _usage(message: str) -> int:
+    print(f"neurarch-lsp: {message}", file=sys.stderr)
+    return USAGE_ERROR

@@ -1,0 +1,1 @@
+"""The model card: everything the numbers of one file can say, as sections of plain blocks that any renderer shows."""

@@ -1,0 +1,34 @@
+"""What a card assumes where the file cannot say; each is printed beside what depends on it and can be set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CACHE_LEVELS_KIB = (("Low", 0), ("Moderate", 64), ("High", 192), ("Very high", 512))
+"""Level of a KV cache from this many KiB per token on: a quarter, three quarters and twice the 256 KiB of 64 layers
+with 8 KV heads of 128."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """``context`` None: the declared maximum. Training runs ``epochs`` over ``samples`` sequences of ``length``."""
+
+    context: int | None = None
+    batch: int = 1
+    cache_dtype: str | None = None
+    cache_levels: tuple[tuple[str, int], ...] = CACHE_LEVELS_KIB
+    epochs: int = 10
+    training_batch: int = 32
+    samples: int = 50_000
+    length: int | None = None
+    recipe: str = "adam-mixed"
+    lora_rank: int = 16
+    lora_targets: str = "all-linear"
+    gpu: str = "H100-80GB"
+    gpus: int = 1
+    usd_per_hour: float | None = None
+    utilization: float = 1.0
+    """Share of a device's peak that is reached; 1 is the roofline itself, real training reaches 0.3 to 0.5."""
+    reserve: float = 0.1
+    expand: bool = False
+    """Whether the structure table lists every layer."""

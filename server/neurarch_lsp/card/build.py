@@ -1,0 +1,60 @@
+"""From what is known about a file to its card."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.card.assumptions import Assumptions
+from neurarch_lsp.card.blocks import Card, Note, Section
+from neurarch_lsp.card.profile import profile
+from neurarch_lsp.card.sections import (
+    cache,
+    checkpoint,
+    fields,
+    head,
+    parts,
+    serving,
+    structure,
+    training,
+)
+from neurarch_lsp.card.sections import (
+    findings as rule_findings,
+)
+
+if TYPE_CHECKING:
+    from neurarch_rules.engine.finding import Finding
+    from neurarch_schemas.analysis import Analysis
+
+
+def build_card(
+    file: str, analysis: Analysis, findings: Sequence[Finding] = (), assumed: Assumptions | None = None
+) -> Card:
+    """Sections that have nothing to say are left out; a file without numbers says why."""
+    assumed = assumed or Assumptions()
+    config = analysis.config
+    kind = " ".join(part for part in (config.model_type, config.architecture) if part) if config else analysis.kind
+    found = profile(analysis)
+    sections: list[Section | None]
+    if found is None:
+        reason = analysis.built.reason or "the tensors are not known"
+        sections = [Section("head", "Model", (Note(f"No numbers: {reason}.", "notice"),), {"reason": reason})]
+    else:
+        sections = [
+            head.section(analysis, found),
+            cache.section(analysis, assumed),
+            checkpoint.section(analysis, found),
+            parts.section(analysis),
+            structure.section(analysis, assumed),
+            training.section(analysis, assumed),
+            serving.section(analysis, assumed),
+        ]
+    sections += [rule_findings.section(findings), fields.section(analysis, findings)]
+    return Card(name_of(file), kind, tuple(section for section in sections if section is not None))
+
+
+def name_of(file: str) -> str:
+    """The folder a config.json lies in, else the file's own name."""
+    folder, name = os.path.split(os.path.abspath(file)) if file != "-" else ("", "standard input")
+    return os.path.basename(folder) if name == "config.json" and os.path.basename(folder) else name

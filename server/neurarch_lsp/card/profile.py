@@ -1,0 +1,197 @@
+"""What kind of network a tree is, in the field's words; each is derived from the tree or the config."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.render.model_numbers import attention_name
+from neurarch_schemas.modules.tree import AttentionShape, Routing, walk
+
+if TYPE_CHECKING:
+    from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.config.model_config import ModelConfig
+    from neurarch_schemas.modules.tree import Visit
+
+TOWERS = frozenset({"vision", "audio", "projector"})
+MTP_KEYS = (
+    "num_nextn_predict_layers",
+    "num_mtp_modules",
+    "num_mtp_layers",
+    "mtp_num_layers",
+    "mtp_num_hidden_layers",
+    "num_mtp_predict_layers",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    name: str
+    label: str
+    sentence: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """``attentions`` are the kinds of attention outside the towers with the number of layers of each."""
+
+    kind: str
+    attentions: tuple[tuple[AttentionShape, int], ...]
+    routing: Routing | None
+    shared_experts: bool
+    towers: tuple[str, ...]
+    norm: str | None
+    concepts: tuple[Concept, ...]
+    mtp_modules: int
+
+
+def language_config(config: ModelConfig) -> ModelConfig:
+    """The config that describes the language model: a composite's text config, else itself."""
+    for name in ("text_config", "thinker_config", "llm_config", "language_config", "decoder"):
+        if name in config.nested:
+            return language_config(config.nested[name])
+    return config
+
+
+def profile(analysis: Analysis) -> Profile | None:
+    """None where the tree is not known."""
+    tree, config = analysis.built.tree, analysis.config
+    if tree is None or config is None:
+        return None
+    visits = tuple(walk(tree))
+    attentions: dict[AttentionShape, int] = {}
+    for visit in visits:
+        if visit.module.attention is not None and visit.part not in TOWERS:
+            attentions[visit.module.attention] = attentions.get(visit.module.attention, 0) + visit.times
+    routing = next(
+        (visit.module.routing for visit in visits if visit.module.routing and visit.part not in TOWERS), None
+    )
+    parts = {visit.part for visit in visits}
+    text = language_config(config)
+    mtp = next((value for key in MTP_KEYS if isinstance(value := text.get(key), int) and value > 0), 0)
+    shared = "shared experts" in parts
+    return Profile(
+        kind=_kind(attentions, parts, routing),
+        attentions=tuple(sorted(attentions.items(), key=lambda item: -item[1])),
+        routing=routing,
+        shared_experts=shared,
+        towers=tuple(part for part in ("vision", "audio") if part in parts),
+        norm=_norm(visits),
+        concepts=tuple(known for name in _concepts(visits, attentions, routing, text, mtp) if (known := concept(name))),
+        mtp_modules=mtp,
+    )
+
+
+def attention_label(found: Profile) -> str:
+    """ "GQA 48:8 with QK-Norm and partial RoPE"; the most frequent kind speaks."""
+    growing = [shape for shape, _ in found.attentions if shape.kind != "linear"]
+    if not growing:
+        return "linear attention" if found.attentions else "none"
+    shape = growing[0]
+    name = attention_name(shape)
+    if name.startswith(("GQA", "sliding GQA", "sparse GQA", "chunked GQA")):
+        name = f"{name.split('GQA')[0]}GQA {shape.heads}:{shape.kv_heads}"
+    names = [concept.name for concept in found.concepts]
+    extras = [extra for extra in ("QK-Norm", "partial RoPE", "attention sinks") if extra in names]
+    return name + (f" with {' and '.join(extras)}" if extras else "")
+
+
+@cache
+def _known() -> dict[str, Concept]:
+    with open(os.path.join(os.path.dirname(__file__), "concepts.json"), encoding="utf-8") as stream:
+        return {entry["name"]: Concept(**entry) for entry in json.load(stream)}
+
+
+def concept(name: str) -> Concept | None:
+    return _known().get(name)
+
+
+def _kind(attentions: dict[AttentionShape, int], parts: set[str], routing: Routing | None) -> str:
+    recurrent = bool(parts & {"state space", "linear attention"}) or any(shape.kind == "linear" for shape in attentions)
+    attends = [shape for shape in attentions if shape.kind != "linear"]
+    if any(shape.kind == "cross" for shape in attends):
+        base = "encoder-decoder"
+    elif attends and not any(shape.causal for shape in attends):
+        base = "encoder"
+    elif recurrent and attends:
+        base = "hybrid decoder"
+    elif recurrent:
+        base = "state-space decoder" if "state space" in parts else "linear-attention decoder"
+    elif attends:
+        base = "decoder"
+    else:
+        base = "network without attention"
+    return f"{'sparse MoE' if routing else 'dense'} {base}"
+
+
+def _norm(visits: tuple[Visit, ...]) -> str | None:
+    """The most frequent kind of norm outside the towers."""
+    counts: dict[str, int] = {}
+    for visit in visits:
+        if visit.module.part == "norm" and visit.part not in TOWERS:
+            counts[visit.module.type] = counts.get(visit.module.type, 0) + visit.times
+    return max(counts, key=lambda name: counts[name]) if counts else None
+
+
+def _concepts(
+    visits: tuple[Visit, ...],
+    attentions: dict[AttentionShape, int],
+    routing: Routing | None,
+    config: ModelConfig,
+    mtp: int,
+) -> list[str]:
+    plain = [replace(shape, kind="full") for shape in attentions if shape.kind not in ("linear", "latent")]
+    names = [attention_name(shape).split()[0] for shape in plain]
+    names += ["MLA"] if any(shape.kind == "latent" for shape in attentions) else []
+    names += ["QK-Norm"] if any(shape.qk_norm for shape in attentions) else []
+    names += ["sliding window"] if any(shape.window and shape.kind != "chunked" for shape in attentions) else []
+    names += ["chunked attention"] if any(shape.kind == "chunked" for shape in attentions) else []
+    caches = {cache.kind for visit in visits for cache in visit.module.caches}
+    names += ["sparse attention"] if "index" in caches or any(shape.kind == "sparse" for shape in attentions) else []
+    parts = {visit.part for visit in visits}
+    names += ["linear attention"] if "linear attention" in parts else []
+    names += ["state space"] if "state space" in parts else []
+    names += ["MoE"] if routing else []
+    names += ["shared experts"] if "shared experts" in parts else []
+    tensors = {tensor.name for visit in visits for tensor in visit.module.tensors}
+    names += ["routing bias"] if any("correction" in name or name == "expert_bias" for name in tensors) else []
+    names += ["attention sinks"] if "sinks" in tensors else []
+    names += _positions(attentions, config)
+    names += ["MTP"] if mtp else []
+    soft_caps = ("final_logit_softcapping", "attn_logit_softcapping", "logits_soft_cap")
+    names += ["logit soft-cap"] if any(config.is_set(key) for key in soft_caps) else []
+    names += ["per-layer embeddings"] if config.get("hidden_size_per_layer_input") else []
+    names += ["shared KV"] if config.get("num_kv_shared_layers") else []
+    tied = any(tensor.tied_to for visit in visits if visit.part == "head" for tensor in visit.module.tensors)
+    names += ["tied embeddings"] if tied else []
+    return list(dict.fromkeys(names))
+
+
+def _positions(attentions: dict[AttentionShape, int], config: ModelConfig) -> list[str]:
+    ways = {shape.position for shape in attentions if shape.kind not in ("linear", "cross")}
+    names: list[str] = []
+    rotary = [entry for entry in rope_entries(config) if entry]
+    partial = "partial rope" in ways or any(
+        isinstance(factor := entry.get("partial_rotary_factor"), int | float) and factor < 1 for entry in rotary
+    )
+    if ways & {"rope", "partial rope"}:
+        names.append("partial RoPE" if partial else "RoPE")
+    if any(entry.get("rope_type") == "yarn" for entry in rotary):
+        names.append("YaRN")
+    names += ["NoPE"] if "none" in ways and ways - {"none", None} else []
+    names += ["ALiBi"] if "alibi" in ways else []
+    return names
+
+
+def rope_entries(config: ModelConfig) -> list[dict[str, object]]:
+    """The rope parameters, one entry a kind of layer where the config tells them apart."""
+    found = config.get("rope_parameters")
+    if not isinstance(found, dict):
+        return []
+    if any(isinstance(value, dict) for value in found.values()):
+        return [dict(value) for value in found.values() if isinstance(value, dict)]
+    return [dict(found)]

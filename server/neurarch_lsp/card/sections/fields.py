@@ -1,0 +1,67 @@
+"""The fields of the file as written, the defaults that apply besides, and the keys nobody reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.card.blocks import Section, Table
+
+if TYPE_CHECKING:
+    from neurarch_rules.engine.finding import Finding
+    from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.documents.json_value import JSONValue
+
+LONGEST = 80
+
+
+def section(analysis: Analysis, findings: Sequence[Finding] = ()) -> Section | None:
+    data, config = analysis.document.data, analysis.config
+    if not isinstance(data, dict):
+        return None
+    ignored = {
+        finding.place.pointer.lstrip("/")
+        for finding in findings
+        if finding.place.pointer and "unnecessary" in finding.tags
+    }
+    written = tuple((key, compact(data[key]), "ignored" if key in ignored else "") for key in sorted(data))
+    tables = [Table(("key", "value", ""), written, caption=f"{len(written)} fields written")]
+    defaults: tuple[tuple[str, str, str], ...] = ()
+    if config is not None:
+        defaults = tuple(
+            (name, compact(setting.value), setting.origin)
+            for name, setting in sorted(config.settings.items())
+            if setting.origin != "written" and setting.value is not None
+        )
+        if defaults:
+            tables.append(
+                Table(("key", "value", "origin"), defaults, caption=f"{len(defaults)} defaults apply besides")
+            )
+    return Section(
+        "fields",
+        "Raw fields",
+        tuple(tables),
+        {
+            "written": {key: data[key] for key in sorted(data)},
+            "defaults": {name: value for name, value, _ in defaults},
+            "ignored": sorted(ignored),
+        },
+    )
+
+
+def compact(value: JSONValue) -> str:
+    """One line; equal neighbours in arrays as "62 x 1", long values cut."""
+    if isinstance(value, list) and len(value) > 3 and not any(isinstance(item, list | dict) for item in value):
+        runs = [(len(list(group)), item) for item, group in groupby(value, key=lambda item: (type(item), item))]
+        text = (
+            "["
+            + ", ".join(
+                f"{times} x {json.dumps(item[1])}" if times > 1 else json.dumps(item[1]) for times, item in runs
+            )
+            + "]"
+        )
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

@@ -1,0 +1,107 @@
+"""What serving takes, and on which devices the model fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.card.blocks import Facts, Note, Section, Table
+from neurarch_lsp.render.model_numbers import tokens
+from neurarch_schemas.accounting.context import declared_context
+from neurarch_schemas.accounting.dtypes import size_in_bytes
+from neurarch_schemas.accounting.fit import MOST_SEQUENCES, MOST_TOKENS, Fit, fit
+from neurarch_schemas.accounting.hardware import devices, find_device
+from neurarch_schemas.accounting.quantities import decimal_bytes
+from neurarch_schemas.accounting.roofline import bound
+
+if TYPE_CHECKING:
+    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_schemas.analysis import Analysis
+
+SERVED_CONTEXT = 8192
+
+
+def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
+    weights, counted, cost, config = analysis.weights, analysis.parameters, analysis.forward_cost, analysis.config
+    device = find_device(assumed.gpu)
+    if weights is None or counted is None or cost is None or config is None or device is None:
+        return None
+    checkpoint = analysis.checkpoint
+    stored = checkpoint.bytes if checkpoint is not None and checkpoint.bytes else weights.bytes
+    cache = analysis.kv_cache
+    dtype = analysis.cache_dtype(assumed.cache_dtype)
+
+    def cache_bytes(length: int) -> int:
+        return size_in_bytes(cache.at(length), dtype) if cache is not None else 0
+
+    context = assumed.context or min(declared_context(config) or SERVED_CONTEXT, SERVED_CONTEXT)
+    one = cache_bytes(context)
+    rows = [
+        ("Weights", f"{decimal_bytes(stored)} as stored"),
+        ("Cache", f"{decimal_bytes(one * assumed.batch)} for {assumed.batch} x {context:,} tokens"),
+        ("Together", f"{decimal_bytes(stored + one * assumed.batch)}, and {assumed.reserve:.0%} of memory in reserve"),
+    ]
+    active_bytes = stored * counted.active // max(counted.total, 1)
+    if cost.per_token:
+        prefill = bound(device, cost.prefill(context), stored, "bfloat16", assumed.gpus)
+        decode = bound(
+            device,
+            cost.decode(context) * assumed.batch,
+            min(stored, active_bytes * assumed.batch) + one * assumed.batch,
+            "bfloat16",
+            assumed.gpus,
+        )
+        where = f"{assumed.gpus} x {device.name}"
+        rows.append(
+            (
+                "Prefill",
+                f"at least {prefill.seconds:.3g} s for {context:,} tokens on {where}, limited by {prefill.limit}",
+            )
+        )
+        rate = assumed.batch / decode.seconds if decode.seconds else 0.0
+        rows.append(("Decode", f"at most {rate:,.0f} tokens/s at that context, limited by {decode.limit}"))
+    found = [
+        fit(each, stored, cache_bytes, context=context, batch=assumed.batch, reserve=assumed.reserve)
+        for each in devices()
+    ]
+    table = Table(
+        ("device", "memory", "fits on", "longest context there", "largest batch there"),
+        tuple(_row(item, has_cache=cache is not None) for item in found),
+        numeric=frozenset({1, 2, 3, 4}),
+        caption=f"For a batch of {assumed.batch} at {context:,} tokens, split evenly; device counts are powers of two.",
+    )
+    note = Note("Memory, bandwidth and peak of each device, with source and date: docs/cost.md.")
+    return Section(
+        "serving",
+        "Serving and fit",
+        (Facts(tuple(rows)), table, note),
+        {
+            "weight_bytes": stored,
+            "context": context,
+            "batch": assumed.batch,
+            "cache_bytes": one * assumed.batch,
+            "fit": [
+                {
+                    "device": item.device.name,
+                    "devices": item.devices,
+                    "longest_context": item.longest_context,
+                    "largest_batch": item.largest_batch,
+                }
+                for item in found
+            ],
+        },
+    )
+
+
+def _row(item: Fit, *, has_cache: bool) -> tuple[str, ...]:
+    memory = f"{item.device.memory_bytes / (1 << 30):.0f} GiB"
+    if item.devices is None:
+        return (item.device.name, memory, "does not fit", "", "")
+    longest = item.longest_context or 0
+    batch = item.largest_batch or 0
+    return (
+        item.device.name,
+        memory,
+        "one" if item.fits_on_one else str(item.devices),
+        "no limit" if not has_cache or longest >= MOST_TOKENS else tokens(longest // 1024 * 1024 or longest),
+        "no limit" if not has_cache or batch >= MOST_SEQUENCES else f"{batch:,}",
+    )

@@ -1,0 +1,91 @@
+"""Options of ``--report`` and ``--compare``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from neurarch_lsp.card.assumptions import Assumptions
+
+REPORT_FORMATS = ("text", "json", "markdown", "html", "svg")
+SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".svg": "svg", ".txt": "text"}
+
+
+def add_report_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--context", metavar="N,N,...", help="lengths in tokens to size the KV cache for")
+    group.add_argument("--tensors", action="store_true", help="text: list every tensor instead of the card")
+    group.add_argument("--card", action="store_true", help="json: add what the card says, section by section")
+    group.add_argument("--expand", action="store_true", help="list every layer of the structure by itself")
+    group.add_argument(
+        "--assume",
+        metavar="KEY=VALUE",
+        action="append",
+        help="an assumption of the card: batch, gpu, gpus, epochs, samples, training-batch, length, utilization, ...",
+    )
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write there; the ending chooses the format, a folder takes a card a file",
+    )
+
+
+def context_lengths(text: str | None) -> tuple[int, ...] | None:
+    """``--context``: comma-separated positive integers; empty without one, None when malformed."""
+    if text is None:
+        return ()
+    pieces = [piece.strip().replace("_", "") for piece in text.split(",")]
+    if not all(piece.isascii() and piece.isdecimal() and int(piece) > 0 for piece in pieces):
+        return None
+    return tuple(int(piece) for piece in pieces)
+
+
+def assumptions(pairs: Sequence[str], contexts: Sequence[int], *, expand: bool) -> Assumptions | str:
+    """The assumptions of a card, or what is wrong with how they were given."""
+    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_schemas.accounting.hardware import devices, find_device
+
+    found = Assumptions(context=contexts[0] if contexts else None, expand=expand)
+    known = {
+        field.name: str(field.type) for field in fields(Assumptions) if field.name not in ("expand", "cache_levels")
+    }
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        name = key.strip().replace("-", "_")
+        if not equals or name not in known:
+            return f"--assume {pair}: the keys are {', '.join(sorted(known)).replace('_', '-')}"
+        parsed = _parse(value.strip(), known[name])
+        if parsed is None:
+            return (
+                f"--assume {pair}: {value!r} is not a positive number"
+                if "str" not in known[name]
+                else f"--assume {pair}: empty"
+            )
+        found = replace(found, **{name: parsed})
+    if find_device(found.gpu) is None:
+        return f"the GPU {found.gpu!r} is not known; known are {', '.join(device.name for device in devices())}"
+    return found
+
+
+def _parse(value: str, kind: str) -> int | float | str | None:
+    if "str" in kind:
+        return value or None
+    try:
+        number = float(value) if "float" in kind else int(value.replace("_", ""))
+    except ValueError:
+        return None
+    return number if number > 0 and number < float("inf") else None
+
+
+def output_format(arguments: argparse.Namespace) -> str | None:
+    """The format asked for by name or by the ending of ``-o``; None when neither says a known one."""
+    if arguments.output_format is not None:
+        return arguments.output_format if arguments.output_format in REPORT_FORMATS else None
+    target = arguments.output
+    if target is None:
+        return "text"
+    dot = target.rfind(".")
+    return SUFFIXES.get(target[dot:].lower(), "html") if dot > target.rfind("/") else "html"
