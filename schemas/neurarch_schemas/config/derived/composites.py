@@ -139,7 +139,7 @@ AFTER: Mapping[str, tuple[Rule, ...]] = {
     ),
     "BltConfig": (nesting.byte_latent,),
     "ClapConfig": (nesting.clap,),
-    "DbrxConfig": (take("num_key_value_heads", "attn_config", "kv_n_heads")),
+    "DbrxConfig": (take("num_key_value_heads", "attn_config", "kv_n_heads"),),
     "DiaConfig": (default("delay_pattern", [0, 8, 9, 10, 11, 12, 13, 14, 15]), nesting.special_tokens_outside),
     "Granite4VisionConfig": (
         default("image_grid_pinpoints", LLAVA_GRID),
