@@ -22,6 +22,7 @@ MODEL_TYPES = (
     "pixtral",
 )
 
+_CLIP = ("clip_vision_model", "git_vision_model", "idefics_vision", "kosmos_2_vision_model")
 _FLATTENED = ("siglip2_vision_model", "cosmos3_edge_vision")
 _POOLED = ("siglip_vision_model", "siglip2_vision_model")
 
@@ -30,7 +31,7 @@ def embeddings(config: ModelConfig) -> Module:
     """Patches and learned positions; CLIP has a class token, SigLIP 2 takes flattened patches of any image."""
     hidden, channels = config.integer("hidden_size"), config.integer("num_channels")
     kernel = height_and_width(config, "patch_size")
-    clip, flat = config.model_type == "clip_vision_model", config.model_type in _FLATTENED
+    clip, flat = config.model_type in _CLIP, config.model_type in _FLATTENED
     if flat:
         patches = linear(channels * kernel[0] * kernel[1], hidden)
     else:
@@ -60,7 +61,7 @@ def attention_pooling(config: ModelConfig) -> Module:
 
 
 def vision_transformer(config: ModelConfig) -> Module:
-    hidden, clip = config.integer("hidden_size"), config.model_type == "clip_vision_model"
+    hidden, clip = config.integer("hidden_size"), config.model_type in _CLIP
     layer = clip_layer(hidden, config.integer("num_attention_heads"), config.integer("intermediate_size"))
     encoder = Module("Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers"))))
     pooling = config.model_type in _POOLED and config.flag("vision_use_head", True)

@@ -210,9 +210,12 @@ class Visit:
 
 
 def join(path: str, name: str) -> str:
-    """Append a child's name; a numeric component becomes ``{}`` as in checkpoint name patterns."""
+    """Append a child's name; a numeric component becomes ``{}`` as in checkpoint name patterns.
+
+    An empty name adds nothing: an item of a list of parameters is named by its index alone.
+    """
     name = ".".join("{}" if piece.isdecimal() else piece for piece in name.split("."))
-    return f"{path}.{name}" if path else name
+    return f"{path}.{name}" if path and name else path or name
 
 
 def walk(module: Module, path: str = "") -> Iterator[Visit]:
