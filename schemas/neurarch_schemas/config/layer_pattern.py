@@ -11,6 +11,10 @@ T = TypeVar("T", bound=Hashable)
 U = TypeVar("U", bound=Hashable)
 
 
+LONGEST_PERIOD = 16
+"""Layers after which a repeating pattern must begin again to be recognised in a written list."""
+
+
 @dataclass(frozen=True, slots=True)
 class PatternRun(Generic[T]):
     """``period`` repeated ``times`` times."""
@@ -29,13 +33,18 @@ class LayerPattern(Generic[T]):
 
     @staticmethod
     def of(items: Iterable[T]) -> LayerPattern[T]:
-        """An explicit list; equal neighbours are folded."""
+        """An explicit list; equal neighbours and short repeating periods are folded, the longest stretch first."""
+        rest = tuple(items)
         runs: list[PatternRun[T]] = []
-        for item in items:
-            if runs and runs[-1].period == (item,):
-                runs[-1] = PatternRun((item,), runs[-1].times + 1)
-            else:
-                runs.append(PatternRun((item,), 1))
+        start = 0
+        while start < len(rest):
+            best = PatternRun((rest[start],), 1)
+            for length in range(1, min(LONGEST_PERIOD, len(rest) - start) + 1):
+                times = _repetitions(rest, start, length)
+                if (times > 1 or length == 1) and times * length > best.length:
+                    best = PatternRun(rest[start : start + length], times)
+            runs.append(best)
+            start += best.length
         return LayerPattern(tuple(runs))
 
     @staticmethod
@@ -142,3 +151,12 @@ class LayerPattern(Generic[T]):
             runs.extend(LayerPattern.of(period[:rest]).runs)
             left, right = left.tail(shared), right.tail(shared)
         return LayerPattern(tuple(runs))
+
+
+def _repetitions(items: tuple[T, ...], start: int, length: int) -> int:
+    """How often ``items[start:start + length]`` stands there in a row."""
+    period = items[start : start + length]
+    times = 1
+    while items[start + times * length : start + (times + 1) * length] == period:
+        times += 1
+    return times

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
 from neurarch_schemas.accounting.parameters import count_parameters
-from neurarch_schemas.modules.tree import Module, Run, Stack, walk
+from neurarch_schemas.modules.tree import Module, Run, Stack, Visit, walk
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -40,7 +40,7 @@ def rows(analysis: Analysis, *, expand: bool = False) -> tuple[StructureRow, ...
     tree = analysis.built.tree
     if tree is None:
         return ()
-    body = list(_inside(tree, "", [0], expand))
+    body = list(_Rows(expand).inside(tree, ""))
     found = [StructureRow("input", "token ids", None, 0, 0, kind="input")]
     rotary = any(
         visit.module.attention is not None and visit.module.attention.position in ("rope", "partial rope")
@@ -58,91 +58,98 @@ def rows(analysis: Analysis, *, expand: bool = False) -> tuple[StructureRow, ...
     return tuple(found[:MOST_ROWS])
 
 
-def _inside(module: Module, path: str, group: list[int], expand: bool) -> Iterator[StructureRow]:
-    """Rows of a module's children. A module whose descendants hold a list of layers is opened, any other is one row."""
-    for name, child in module.children:
-        inner = f"{path}.{name}" if path else name
-        if isinstance(child, Stack):
-            yield from _stack(child, inner, group, expand)
-        elif _has_stack(child):
-            yield from _inside(child, inner, group, expand)
-        else:
-            yield row_of(child, inner)
+class _Rows:
+    """Builds rows; a module that stands in several places is measured once."""
 
+    def __init__(self, expand: bool) -> None:
+        self.expand = expand
+        self.group = 0
+        self.layers: dict[int, list[StructureRow]] = {}
 
-def _stack(stack: Stack, path: str, group: list[int], expand: bool) -> Iterator[StructureRow]:
-    index = stack.first_index
-    produced = 0
-    for run in stack.runs:
-        group[0] += 1
-        if not expand or run.times * len(run.modules) > MOST_ROWS:
-            yield from _folded(run, path, group[0], index)
+    def inside(self, module: Module, path: str) -> Iterator[StructureRow]:
+        """Rows of a module's children; one whose descendants hold a list of layers is opened, any other is one row."""
+        for name, child in module.children:
+            inner = f"{path}.{name}" if path else name
+            if isinstance(child, Stack):
+                yield from self.stack(child, inner)
+            elif _has_stack(child):
+                yield from self.inside(child, inner)
+            else:
+                yield row_of(child, inner)
+
+    def stack(self, stack: Stack, path: str) -> Iterator[StructureRow]:
+        index = stack.first_index
+        for run in stack.runs:
+            self.group += 1
+            if self.expand and run.length <= MOST_ROWS:
+                for offset in range(run.length):
+                    module = run.modules[offset % len(run.modules)]
+                    for row in self.layer(module):
+                        name = _below(f"{path}.{index + offset}", row.name)
+                        yield replace(row, name=name, group=self.group, index=str(index + offset))
+            else:
+                yield from self.folded(run, path, index)
             index += run.length
-            continue
-        for _ in range(run.times):
-            for module in run.modules:
-                for row in layer_rows(module, f"{path}.{index}"):
-                    yield replace(row, group=group[0], index=str(index))
-                    produced += 1
-                index += 1
-                if produced > MOST_ROWS:
-                    return
+
+    def folded(self, run: Run, path: str, first: int) -> Iterator[StructureRow]:
+        period = len(run.modules)
+        for offset, module in enumerate(run.modules):
+            where = str(first + offset)
+            if run.times > 1:
+                where += f"-{first + offset + period * (run.times - 1)}" + (f" step {period}" if period > 1 else "")
+            for row in self.layer(module):
+                name = _below(f"{path}.{{}}", row.name)
+                yield replace(row, name=name, times=run.times, group=self.group, index=where)
+
+    def layer(self, module: Module) -> list[StructureRow]:
+        found = self.layers.get(id(module))
+        if found is None:
+            found = self.layers[id(module)] = layer_rows(module)
+        return found
 
 
-def _folded(run: Run, path: str, group: int, first: int) -> Iterator[StructureRow]:
-    period = len(run.modules)
-    for offset, module in enumerate(run.modules):
-        last = first + offset + period * (run.times - 1)
-        where = (
-            str(first + offset)
-            if run.times == 1
-            else f"{first + offset}-{last}" + (f" step {period}" if period > 1 else "")
-        )
-        for row in layer_rows(module, f"{path}.{{}}"):
-            yield replace(row, times=run.times, group=group, index=where)
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if name else path
 
 
-def layer_rows(layer: Module, path: str) -> list[StructureRow]:
+def layer_rows(layer: Module) -> list[StructureRow]:
     """The blocks of one layer in the order of the residual stream: norm, mixer, add, norm, feed-forward, add.
 
     Trees list children as the class registers them, so norms are paired with blocks by how many there are; where
-    neither pre-norm, post-norm, both, nor a parallel layer fits, registration order stands.
+    neither pre-norm, post-norm, both, nor a parallel layer fits, registration order stands. Names are relative.
     """
     plain = [(name, child) for name, child in layer.children if isinstance(child, Module)]
     if layer.attention is not None or not plain or len(plain) != len(layer.children):
-        return [row_of(layer, path)]
-    norms = [row_of(child, f"{path}.{name}") for name, child in plain if child.part == "norm"]
-    blocks = [
-        row_of(child, f"{path}.{name}")
-        for name, child in plain
-        if child.part != "norm" and (child.tensors or child.children)
-    ]
-    blocks.sort(key=lambda row: row.kind not in ("attention", "mixer"))
-    add = StructureRow(f"{path}.residual", "add", None, 0, 0, kind="add")
+        return [row_of(layer, "")]
+    found = [row_of(child, name) for name, child in plain if child.tensors or child.children]
+    norms = [row for row in found if row.kind == "norm"]
+    blocks = sorted(
+        (row for row in found if row.kind != "norm"), key=lambda row: row.kind not in ("attention", "mixer")
+    )
+    add = StructureRow("residual", "add", None, 0, 0, kind="add")
     if not blocks:
         return norms
     if len(norms) == 2 * len(blocks):
         return [part for i, block in enumerate(blocks) for part in (norms[2 * i], block, norms[2 * i + 1], add)]
     if len(norms) == len(blocks):
-        after = all(norm.name.rpartition(".")[2].startswith("post") for norm in norms) and len(norms) > 1
+        after = all(norm.name.startswith("post") for norm in norms) and len(norms) > 1
         pairs = zip(norms, blocks, strict=True)
         return [part for norm, block in pairs for part in ((block, norm, add) if after else (norm, block, add))]
     if len(norms) == 1:
         return [norms[0], *blocks, add]
-    return [row_of(child, f"{path}.{name}") for name, child in plain]
+    return found
 
 
 def row_of(module: Module, path: str) -> StructureRow:
-    caches = sum(
-        -(-cache.per_token // cache.tokens_per_entry) for visit in walk(module) for cache in visit.module.caches
-    )
-    kind, name = _kind(module)
+    visits = tuple(walk(module))
+    caches = sum(-(-cache.per_token // cache.tokens_per_entry) for visit in visits for cache in visit.module.caches)
+    kind, name = _kind(module, visits)
     return StructureRow(path, name, module.width_out, count_parameters(module).total, caches, kind=kind)
 
 
-def _kind(module: Module) -> tuple[str, str]:
-    parts = {visit.part for visit in walk(module)}
-    shape = next((visit.module.attention for visit in walk(module) if visit.module.attention is not None), None)
+def _kind(module: Module, visits: tuple[Visit, ...]) -> tuple[str, str]:
+    parts = {visit.part for visit in visits}
+    shape = next((visit.module.attention for visit in visits if visit.module.attention is not None), None)
     if module.lookup or module.part == "embedding":
         return "embedding", "Embedding"
     if module.part == "position":
@@ -156,7 +163,7 @@ def _kind(module: Module) -> tuple[str, str]:
     if shape is not None or parts & {"state space", "linear attention"}:
         return "mixer", "state space" if "state space" in parts else "linear attention"
     if "experts" in parts:
-        routing = next((visit.module.routing for visit in walk(module) if visit.module.routing), None)
+        routing = next((visit.module.routing for visit in visits if visit.module.routing), None)
         size = f" {routing.total}, top {routing.active}" if routing else ""
         return "experts", f"MoE{size}" + (" + shared" if "shared experts" in parts else "")
     if "feed-forward" in parts:

@@ -67,12 +67,15 @@ def layer_runs(tree: Module, path: str = "") -> list[tuple[str, str, int, int]]:
 
 def _runs_of(stack: Stack, path: str) -> list[tuple[str, str, int, int]]:
     found: list[tuple[str, str, int, int]] = []
+    known: dict[int, tuple[str, int]] = {}
     index = stack.first_index
     for run in stack.runs:
         where = f"{path} {index}" + (f"-{index + run.length - 1}" if run.length > 1 else "")
         kinds: dict[tuple[str, int], int] = {}
         for module in run.modules:
-            key = (describe(module), count_parameters(module).total)
+            key = known.get(id(module))
+            if key is None:
+                key = known[id(module)] = (describe(module), count_parameters(module).total)
             kinds[key] = kinds.get(key, 0) + run.times
         found += [(where, kind, each, times) for (kind, each), times in kinds.items()]
         index += run.length
