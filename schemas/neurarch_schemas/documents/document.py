@@ -15,19 +15,23 @@ SyntaxRule = Literal["json-syntax", "json-duplicate-key", "json-comment", "json-
 
 
 @dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Replace ``span`` by ``text``; offsets are in the original text."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SyntaxProblem:
-    """``pointer`` is the nearest enclosing value; ``related`` e.g. the first of two duplicate keys."""
+    """``pointer`` is the nearest enclosing value; ``related`` e.g. the first of two duplicate keys.
+
+    ``fix`` is the edit that surely repairs it, where there is one (a comma too many, ``True`` for ``true``).
+    """
 
     rule: SyntaxRule
     message: str
     span: Span
     pointer: str
     related: Span | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TextEdit:
-    """Replace ``span`` by ``text``; offsets are in the original text."""
-
-    span: Span
-    text: str
+    fix: TextEdit | None = None

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from neurarch_schemas.documents.document import Span, SyntaxProblem, TextEdit
+from neurarch_schemas.documents.expand import expand
+from neurarch_schemas.documents.incremental import edited_tree
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.line_index import LineIndex
 from neurarch_schemas.documents.nodes import Member, Node, NodeKind
-from neurarch_schemas.documents.parser import Frame, Parser
 from neurarch_schemas.documents.pointer import join_pointer, split_pointer
+from neurarch_schemas.documents.reader import read
 
 __all__ = ["JsonDocument", "Place", "join_pointer", "split_pointer"]
 
 Part = Literal["key", "value", "object", "array", "outside"]
-LFS = re.compile(r"version https://git-lfs\.github\.com/spec/")
+MAX_PROBLEMS = 100
+"""So many syntax problems of one file are told at most."""
+_MANY_EDITS = 8
+"""More edits at once than this, and the text is read afresh."""
 
 
 class Place(NamedTuple):
@@ -56,63 +60,62 @@ class Container(NamedTuple):
 
 
 class JsonDocument:
-    """An immutable snapshot. ``data`` are plain values as json.loads gives them (the last duplicate wins)."""
+    """An immutable snapshot. ``version`` is whatever the caller counts; a ``uri`` in .jsonc allows comments."""
 
-    def __init__(
-        self, uri: str, version: int | None, text: str, root: Node, problems: tuple[SyntaxProblem, ...]
-    ) -> None:
+    def __init__(self, uri: str, version: int | None, text: str, root: Node) -> None:
         self.uri = uri
         self.version = version
         self.text = text
-        self.problems = problems
         self._root = root
 
     @classmethod
     def parse(cls, text: str, uri: str = "", version: int | None = None) -> JsonDocument:
-        parser = Parser(text, comments_allowed=uri.endswith(".jsonc"))
-        frame = Frame("array", 0)
-        parser.frames.append(frame)
-        at = 0
-        if text.startswith("\ufeff"):
-            parser.report("json-bom", "the file begins with a byte order mark, which JSON does not allow", 0, 1)
-            at = 1
-        head = text[at : at + 200].lstrip()
-        end = 0
-        if head.startswith("<") and not head.startswith("<<<<<<<"):
-            message = "this is a web page (HTML or XML), not JSON: a failed download?"
-            parser.report("json-syntax", message, at, _line_end(text, at))
-        elif LFS.match(head):
-            message = "this is a Git LFS pointer, not the file itself: run `git lfs pull`"
-            parser.report("json-syntax", message, at, _line_end(text, at))
-        elif not head:
-            parser.report("json-syntax", "the file is empty", 0, 0)
-        else:
-            at = parser.skip(at)
-            found = parser.value(at)
-            end = found.end
-            if found.readable:
-                frame.members.append(Member(None, 0, 0, found.end - at, found.value, found.node))
-                frame.starts.append(at)
-            rest = parser.skip(found.end)
-            if rest < len(text):
-                parser.report("json-syntax", "text after the end of the JSON value", rest, _line_end(text, rest))
-        root = parser.finish(frame, end)
-        return cls(uri, version, text, root, tuple(_located(root, 0, "", True)))
+        """Reads any text; what is wrong with it is in ``problems``, nothing raises."""
+        return cls(uri, version, text, read(text, _allows_comments(uri)))
+
+    def edited(self, edits: Sequence[TextEdit], version: int | None = None) -> JsonDocument:
+        """The document after ``edits``, whose spans are all in this document's text and do not overlap.
+
+        Values that no edit touches are the same objects before and after.
+        """
+        text, root = self.text, self._root
+        ordered = sorted(edits, key=lambda edit: edit.span, reverse=True)
+        comments_allowed = _allows_comments(self.uri)
+        known = len(ordered) <= _MANY_EDITS
+        for edit in ordered:
+            start, end = edit.span
+            new = f"{text[:start]}{edit.text}{text[end:]}"
+            if known:
+                tree = edited_tree(root, text, new, edit, comments_allowed)
+                root = read(new, comments_allowed) if tree is None else tree
+            text = new
+        if not known:
+            root = read(text, comments_allowed)
+        return JsonDocument(self.uri, version, text, root)
 
     @property
     def data(self) -> JSONValue:
+        """Plain values, as json.loads gives them where the text is sound; the last of equal keys wins."""
         members = self._root.members
         return members[0].value if members else None
+
+    @cached_property
+    def problems(self) -> tuple[SyntaxProblem, ...]:
+        """What is wrong with the text, in order of place."""
+        found = sorted(_located(self._root, 0, "", True), key=lambda problem: problem.span)
+        return tuple(found[:MAX_PROBLEMS])
 
     @cached_property
     def lines(self) -> LineIndex:
         return LineIndex(self.text)
 
-    def edited(self, edits: Sequence[TextEdit], version: int | None = None) -> JsonDocument:
-        """The document after ``edits``, whose spans are all in this document's text and do not overlap."""
-        from neurarch_schemas.documents.json_edits import apply_edits
-
-        return JsonDocument.parse(apply_edits(self.text, edits), self.uri, version)
+    def is_damaged(self, pointer: str) -> bool:
+        """Whether a syntax problem lies in the value at ``pointer``, which then may hold less than was meant."""
+        span = self.pair_span(pointer)
+        return span is not None and any(
+            problem.rule == "json-syntax" and span[0] <= problem.span[0] < max(span[1], span[0] + 1)
+            for problem in self.problems
+        )
 
     def _find(self, pointer: str) -> tuple[Node, int, int] | None:
         """The node that holds the member ``pointer`` names, that node's offset, and the member's index."""
@@ -121,10 +124,11 @@ class JsonDocument:
             return None
         for key in split_pointer(pointer):
             member = (node.members or [])[at]
-            if member.child is None:
+            child = member.node
+            if child is None:
                 return None
             start += node.starts[at] + member.value_start
-            node = member.child
+            node = expand(child, self.text, start)
             found = node.index_of(key)
             if found is None:
                 return None
@@ -164,7 +168,7 @@ class JsonDocument:
         return begin, begin + (node.members or [])[at].length
 
     def nearest_span(self, pointer: str) -> Span:
-        """The key (in a list the value) of ``pointer`` or of its nearest written ancestor, at last the opening brace."""
+        """The key (in a list the value) of ``pointer`` or its nearest written ancestor, at last the opening brace."""
         keys = split_pointer(pointer)
         for count in range(len(keys), 0, -1):
             written = join_pointer("", *keys[:count])
@@ -178,12 +182,11 @@ class JsonDocument:
 
     def keys(self, pointer: str = "") -> tuple[str, ...]:
         """The children in source order: keys of an object (each once), indices of a list as text."""
-        found = self._find(pointer)
-        child = (found[0].members or [])[found[2]].child if found is not None else None
-        if child is None:
+        container = self.container(pointer)
+        if container is None:
             return ()
-        members = child.members or []
-        if child.kind == "array":
+        members = container.members
+        if container.kind == "array":
             return tuple(map(str, range(len(members))))
         return tuple(dict.fromkeys(member.key for member in members if member.key is not None))
 
@@ -194,10 +197,11 @@ class JsonDocument:
             return None
         node, start, at = found
         member = (node.members or [])[at]
-        if member.child is None:
+        child = member.node
+        if child is None:
             return None
         begin = start + node.starts[at] + member.value_start
-        return Container(begin, begin + member.value_length, member.child)
+        return Container(begin, begin + member.value_length, expand(child, self.text, begin))
 
     def container_at(self, offset: int) -> Container | None:
         """The innermost object or list around ``offset``."""
@@ -208,9 +212,10 @@ class JsonDocument:
                 return found
             member = (node.members or [])[at]
             begin = start + node.starts[at] + member.value_start
-            if member.child is None or not begin < offset < begin + member.value_length:
+            child = member.node
+            if child is None or not begin < offset < begin + member.value_length:
                 return found
-            node, start = member.child, begin
+            node, start = expand(child, self.text, begin), begin
             found = Container(begin, begin + member.value_length, node)
 
     def spelled(self, pointer: str) -> str | None:
@@ -237,30 +242,33 @@ class JsonDocument:
             if member.key is not None and (member.value_length < 0 or offset < begin + member.value_start):
                 return Place(pointer, "key")
             value = begin + member.value_start
-            if member.child is None:
+            child = member.node
+            if child is None:
                 return Place(pointer, "value")
             if offset <= value or offset >= value + member.value_length:
                 return Place(pointer, "value")
-            node, start, first = member.child, value, False
+            node, start, first = expand(child, self.text, value), value, False
 
 
-def _line_end(text: str, at: int) -> int:
-    match = re.compile(r"[^\n\r]*").match(text, at)
-    return match.end() if match is not None else at
+def _allows_comments(uri: str) -> bool:
+    return uri.endswith(".jsonc")
 
 
 def _located(node: Node, start: int, pointer: str, is_root: bool = False) -> Iterator[SyntaxProblem]:
-    members = node.members or []
+    """The problems of a node that begins at ``start``, and of those inside it."""
     for problem in node.problems:
-        where = pointer
-        if problem.member is not None and not is_root:
-            key = members[problem.member].key
-            where = join_pointer(pointer, problem.member if key is None else key)
-        related = problem.related and (start + problem.related[0], start + problem.related[1])
+        span = (start + problem.start, start + problem.end)
+        where = pointer if problem.key is None else join_pointer(pointer, problem.key)
+        related, fix = problem.related, problem.fix
         yield SyntaxProblem(
-            problem.rule, problem.message, (start + problem.start, start + problem.end), where, related or None
+            problem.rule,
+            problem.message,
+            span,
+            where,
+            None if related is None else (start + related[0], start + related[1]),
+            None if fix is None else TextEdit((start + fix[0], start + fix[1]), fix[2]),
         )
-    for at, member in enumerate(members):
+    for at, member in enumerate(node.members or ()):
         if member.child is not None:
             inner = pointer if is_root else join_pointer(pointer, at if member.key is None else member.key)
             yield from _located(member.child, start + node.starts[at] + member.value_start, inner)

@@ -60,7 +60,7 @@ def _replace(document: JsonDocument, pointer: str, value: Renderable) -> Edits:
     if span is None:
         return ()
     site = _site(document, pointer)
-    style = document_style(document) if site is None else member_style(document, site.container, site.index)
+    style = document_style(document) if site is None else member_style(document, site.container, site.member)
     old = document.text[span[0] : span[1]]
     if old[0] in "[{" and len(old) > 2 and "\n" not in old and "\r" not in old:
         style = style._replace(inline=True)
@@ -126,7 +126,7 @@ def insert_element(document: JsonDocument, pointer: str, index: int, value: JSON
 def remove_pair(document: JsonDocument, pointer: str) -> Edits:
     """Removes a pair or an element together with its comma, and its line where it has one to itself."""
     site = _site(document, pointer)
-    return () if site is None else _remove(document.text, site.container, site.index)
+    return () if site is None else _remove(document.text, site.container, site.member)
 
 
 remove_element = remove_pair
@@ -154,7 +154,7 @@ def move_pair(document: JsonDocument, pointer: str, target: str, new_key: str | 
     inserted = _set(document, join_pointer(target, key), raw)
     if not inserted or document.value_span(join_pointer(target, key)) is not None:
         return ()
-    return merged((*inserted, *_remove(document.text, site.container, site.index)))
+    return merged((*inserted, *_remove(document.text, site.container, site.member)))
 
 
 def merged(edits: Sequence[TextEdit]) -> Edits:
@@ -170,7 +170,7 @@ def merged(edits: Sequence[TextEdit]) -> Edits:
 
 class _Site(NamedTuple):
     container: Container
-    index: int
+    member: int
 
 
 def _site(document: JsonDocument, pointer: str) -> _Site | None:

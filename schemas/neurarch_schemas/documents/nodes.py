@@ -22,18 +22,21 @@ class RawProblem(NamedTuple):
     message: str
     start: int
     end: int
-    member: int | None = None
-    """Index of the member whose value it is about; None: the node itself."""
+    key: str | None = None
+    """The pair of the node that it is about; None: the node itself."""
     related: tuple[int, int] | None = None
     structural: bool = False
-    """A bracket is missing or too many: where nodes begin and end was guessed from the indentation."""
+    """A bracket is missing or too many: where nodes begin and end was told from the layout."""
+    fix: tuple[int, int, str] | None = None
+    """Range and text of an edit that surely repairs it."""
 
 
 class Member:
     """A pair of an object or an element of a list.
 
     ``key`` is None in a list. The key's string stands at the member's start, quotes included; ``value_length`` is -1
-    where no value can be read. ``sound`` is false for a pair put together around damage.
+    where no value can be read. ``sound`` is false for a pair put together around damage. ``child`` is made when it is
+    first asked for.
     """
 
     __slots__ = ("child", "key", "key_length", "sound", "value", "value_length", "value_start")
@@ -61,11 +64,21 @@ class Member:
         """Key through value."""
         return self.key_length if self.value_length < 0 else self.value_start + self.value_length
 
+    @property
+    def node(self) -> Node | None:
+        """The object or list that is this member's value."""
+        if self.child is None and isinstance(self.value, dict | list):
+            self.child = Node("object" if isinstance(self.value, dict) else "array", self.value_length, self.value)
+        return self.child
+
 
 class Node:
-    """An object or a list: ``members[i]`` begins at ``starts[i]``, counted from the node's own start."""
+    """An object or a list: ``members[i]`` begins at ``starts[i]``, counted from the node's own start.
 
-    __slots__ = ("_index", "data", "kind", "length", "members", "problems", "starts")
+    ``members`` is None until ``expand`` has found them. ``opened`` and ``closed`` tell whether the brackets are there.
+    """
+
+    __slots__ = ("closed", "conflict", "data", "index", "kind", "length", "members", "opened", "problems", "starts")
 
     def __init__(self, kind: NodeKind, length: int, data: dict[str, JSONValue] | list[JSONValue]) -> None:
         self.kind = kind
@@ -74,21 +87,29 @@ class Node:
         self.members: list[Member] | None = None
         self.starts: list[int] = []
         self.problems: tuple[RawProblem, ...] = ()
-        self._index: dict[str, int] | None = None
+        self.opened = True
+        self.closed = True
+        self.conflict = False
+        """Git conflict markers stand between the members: keys of both sides are there, and not reported as twice."""
+        self.index: dict[str, int] | None = None
 
     def index_of(self, key: str) -> int | None:
-        """Which member a key of a pointer names; of equal keys the one whose value counts."""
+        """Which member a key of a pointer names; of equal keys the one whose value counts. Needs ``members``."""
         members = self.members or []
         if self.kind == "array":
-            if not key.isdecimal() or not key.isascii() or (key[0] == "0" and len(key) > 1) or len(key) > 18:
-                return None
-            number = int(key)
-            return number if number < len(members) else None
-        if self._index is None:
-            self._index = {member.key: at for at, member in enumerate(members) if member.key is not None}
-            if len(self._index) != len(members):
-                self._index = winners(members)
-        return self._index.get(key)
+            return list_index(key, len(members))
+        if self.index is None:
+            index = {member.key: at for at, member in enumerate(members) if member.key is not None}
+            self.index = index if len(index) == len(members) else winners(members)
+        return self.index.get(key)
+
+
+def list_index(key: str, length: int) -> int | None:
+    """The element that a key of a JSON pointer names: digits without leading zeros."""
+    if not key.isdecimal() or not key.isascii() or (key[0] == "0" and len(key) > 1) or len(key) > 18:
+        return None
+    number = int(key)
+    return number if number < length else None
 
 
 def winners(members: list[Member]) -> dict[str, int]:
@@ -109,8 +130,8 @@ def _rank(member: Member) -> int:
 
 def object_data(members: list[Member]) -> dict[str, JSONValue]:
     """The plain value of an object; keys without a readable value are left out."""
-    data = {member.key: member.value for member in members if member.key is not None}
-    if len(data) == len(members) and all(member.value_length >= 0 for member in members):
+    data = {member.key: member.value for member in members if member.key is not None and member.value_length >= 0}
+    if len(data) == len(members):
         return data
     order = winners(members)
     return {key: members[at].value for key, at in order.items() if members[at].value_length >= 0}
@@ -119,3 +140,20 @@ def object_data(members: list[Member]) -> dict[str, JSONValue]:
 def array_data(members: list[Member]) -> list[JSONValue]:
     """The plain value of a list; an element that cannot be read counts as null, so that others keep their places."""
     return [member.value for member in members]
+
+
+def duplicates(members: list[Member], starts: list[int]) -> list[RawProblem]:
+    """The pairs whose key stood in the object before; ``related`` is the occurrence before."""
+    found: list[RawProblem] = []
+    last: dict[str, int] = {}
+    for at, member in enumerate(members):
+        if member.key is None or member.value_length < 0 or not member.sound:
+            continue
+        before = last.get(member.key)
+        if before is not None:
+            message = f'"{member.key}" is written twice in this object: the last one counts'
+            related = (starts[before], starts[before] + members[before].key_length)
+            span = (starts[at], starts[at] + member.key_length)
+            found.append(RawProblem("json-duplicate-key", message, *span, member.key, related))
+        last[member.key] = at
+    return found

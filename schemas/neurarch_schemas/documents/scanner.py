@@ -7,27 +7,43 @@ import math
 import re
 from collections.abc import Callable
 from json.decoder import scanstring
-from typing import NamedTuple, cast
+from json.scanner import make_scanner
+from typing import NamedTuple, Protocol, cast
 
 from neurarch_schemas.documents.document import SyntaxRule
 from neurarch_schemas.documents.json_value import JSONValue
 
-Report = Callable[[SyntaxRule, str, int, int], None]
+Scan = Callable[[str, int], tuple[JSONValue, int]]
+
+
+class Report(Protocol):
+    """Takes a problem; ``fix`` is the text that should stand in its place, where that is sure."""
+
+    def __call__(self, rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None) -> None: ...
+
+
+def silent(rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None) -> None:
+    """Takes a problem and forgets it."""
+
 
 SPACE = re.compile(r"[ \t\n\r]*")
 PAIR = re.compile(r'[ \t\n\r]*("([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*)')
 """A key without escapes up to its value."""
 SCALAR = re.compile(
-    r'(?:"([^"\\\x00-\x1f]*)"|(-?(?:0|[1-9][0-9]{0,18}))|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)|(true|false|null))'
+    r'(?:"([^"\\\x00-\x1f]*)"|(-?(?:0|[1-9][0-9]{0,18}))'
+    r"|(-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,2})?)|(true|false|null))"
     r"[ \t\n\r]*(?=[,}\]])"
 )
-"""A sound scalar which a comma or a closing bracket follows: string, short integer, number, word."""
+"""A sound scalar which a comma or a closing bracket follows: string, integer, float, word."""
 NEXT = re.compile(r"[ \t\n\r]*([,}\]])")
 WORD = re.compile(r"[A-Za-z_$][\w$.\-/]*")
 NUMBER = re.compile(r"[-+]?(?:[0-9.](?:[0-9A-Za-z_.]|(?<=[eE])[-+])*|[A-Za-z]+)?")
 STRICT_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 JUNK = re.compile(r"""[^\s,:{}\[\]"']+""")
 CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: [^\n\r]*)?(?=[\n\r]|\Z)")
+CLOSING = re.compile(r"[ \t]*(?:[,}\]\n\r]|\Z)")
+"""What follows the quote that closes a value."""
+MEANT_KEY = re.compile(r"""([\w.\-]+)[ \t]*:[ \t]*(?=[\[{"'\w\-]|$)""")
 STRING_PART = re.compile(r'[^"\\\x00-\x1f]+')
 
 WORDS: dict[str, JSONValue] = {"true": True, "false": False, "null": None}
@@ -76,58 +92,110 @@ def _constant(_: str) -> JSONValue:
     raise NotStrict
 
 
-def strict_decoder() -> json.JSONDecoder:
-    """Reads sound JSON at the speed of the standard library and raises on everything that must be reported."""
-    return json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_constant)
+def strict_scanner() -> Scan:
+    """Reads one value of sound JSON at the speed of the standard library; gives it and where it ends.
+
+    Raises StopIteration, ValueError (JSONDecodeError), NotStrict or RecursionError on everything else, and on what is
+    sound but must be reported: equal keys, numbers that are not finite.
+    """
+    context = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_constant)
+    return cast(Scan, make_scanner(context))
+
+
+STRICT_ERRORS = (StopIteration, ValueError, NotStrict, RecursionError)
+
+
+def quick_value(match: re.Match[str]) -> JSONValue:
+    """The value of a match of ``SCALAR``."""
+    kind = match.lastindex or 1
+    spelled = match[kind]
+    if kind == 1:
+        return spelled
+    if kind == 2:
+        return int(spelled)
+    return float(spelled) if kind == 3 else WORDS[spelled]
 
 
 def read_string(text: str, start: int, report: Report) -> Scalar:
-    """The string whose opening quote stands at ``start``; it ends at the end of the line at the latest."""
+    """The string whose opening quote stands at ``start``.
+
+    One that is not closed ends with its line, before the comma or bracket that was not meant to be part of it.
+    """
     quote = text[start]
     if quote == '"':
         try:
             value, end = scanstring(text, start + 1, True)
-            return Scalar(end, value)
         except ValueError:
             pass
+        else:
+            following = text[end : end + 1]
+            if not (following.isalnum() or following == "_"):
+                return Scalar(end, value)
+            # A string that a word follows at once was meant to end earlier: its closing quote is missing.
+            cut = _meant_end(text, start, end - 1)
+            if cut < end - 1:
+                report("json-syntax", f"this string is not closed: {quote} is missing", start, cut)
+                return Scalar(cut, text[start + 1 : cut])
+            return Scalar(end, value)
     parts: list[str] = []
-    problems: list[tuple[str, int, int]] = []
+    problems: list[tuple[str, int, int, str | None]] = []
     at = start + 1
+    broken = False
     while True:
-        if (plain := STRING_PART.match(text, at)) is not None:
-            piece, stop = plain.group(), plain.end()
-            if quote == "'" and "'" in piece:
-                stop = at + piece.index("'")
-                piece = text[at:stop]
-            parts.append(piece)
+        plain = STRING_PART.match(text, at)
+        if plain is not None:
+            stop = plain.end()
+            if quote == "'" and (inner := text.find("'", at, stop)) >= 0:
+                stop = inner
+            parts.append(text[at:stop])
             at = stop
         character = text[at : at + 1]
         if character == quote:
             at += 1
             break
-        if not character or character in "\n\r":
-            at = _unclosed(text, start, at, parts)
-            problems = [problem for problem in problems if problem[2] <= at]
-            problems.append((f"this string is not closed: {quote} is missing", start, at))
+        if not character or (character in "\n\r" and not broken and not (broken := _goes_on(text, at, quote))):
+            end = _meant_end(text, start, at)
+            if end < at:
+                parts = [text[start + 1 : end]]
+                problems = [problem for problem in problems if problem[2] <= end]
+            at = end
+            problems.append((f"this string is not closed: {quote} is missing", start, at, None))
             break
         if character == "\\":
-            width = _escape(text, at, parts, problems)
-            at += width
+            at += _escape(text, at, parts, problems)
             continue
         if character < " ":
-            name = {"\t": "tab", "\f": "form feed", "\b": "backspace"}.get(character, f"U+{ord(character):04X}")
+            name = {"\n": "line break", "\r": "line break", "\t": "tab"}.get(character, f"U+{ord(character):04X}")
             spelled = json.dumps(character)[1:-1]
-            problems.append((f"a control character ({name}) in a string is written as {spelled} in JSON", at, at + 1))
+            message = f"a control character ({name}) in a string: JSON writes it as {spelled}"
+            problems.append((message, at, at + 1, spelled))
         parts.append(character)
         at += 1
+    value = "".join(parts)
     if quote == "'":
-        report("json-syntax", "JSON strings stand in double quotes", start, at)
-    for message, problem_start, problem_end in problems[:20]:
-        report("json-syntax", message, problem_start, problem_end)
-    return Scalar(at, "".join(parts))
+        fix = json.dumps(value, ensure_ascii=False) if not problems else None
+        report("json-syntax", "a JSON string stands in double quotes", start, at, fix)
+    for message, problem_start, problem_end, fix in problems[:20]:
+        report("json-syntax", message, problem_start, problem_end, fix)
+    return Scalar(at, value)
 
 
-def _escape(text: str, at: int, parts: list[str], problems: list[tuple[str, int, int]]) -> int:
+def _goes_on(text: str, line_end: int, quote: str) -> bool:
+    """Whether a string goes on behind the end of the line: the next quote then closes something, it opens nothing."""
+    close = text.find(quote, line_end, line_end + 20_000)
+    return close >= 0 and CLOSING.match(text, close + 1) is not None
+
+
+def _meant_end(text: str, start: int, end: int) -> int:
+    """Where a string that ``end`` (its line's end, or another string's quote) cuts off was meant to end."""
+    body = text[start + 1 : end]
+    meant_key = MEANT_KEY.match(body)
+    if meant_key is not None:
+        return start + 1 + len(meant_key[1])
+    return start + 1 + len(body.rstrip(" \t,]}"))
+
+
+def _escape(text: str, at: int, parts: list[str], problems: list[tuple[str, int, int, str | None]]) -> int:
     """Reads the escape at the backslash; gives its width."""
     character = text[at + 1 : at + 2]
     if character in _ESCAPES and character:
@@ -143,7 +211,7 @@ def _escape(text: str, at: int, parts: list[str], problems: list[tuple[str, int,
                 return 12
             parts.append(chr(code))
             return 6
-        problems.append(("\\u is followed by four hexadecimal digits", at, min(at + 6, len(text))))
+        problems.append(("\\u is followed by four hexadecimal digits", at, min(at + 6, len(text)), None))
         parts.append("\\u")
         return 2
     if not character or character in "\n\r":
@@ -151,24 +219,12 @@ def _escape(text: str, at: int, parts: list[str], problems: list[tuple[str, int,
         return 1
     if character == "'":
         parts.append("'")
-        problems.append(("\\' is not an escape of JSON: a single quote needs none", at, at + 2))
+        problems.append(("\\' is not an escape of JSON: a single quote needs none", at, at + 2, "'"))
         return 2
-    problems.append((f"\\{character} is not an escape of JSON; a backslash is written as \\\\", at, at + 2))
+    message = f"\\{character} is not an escape of JSON; a backslash is written as \\\\"
+    problems.append((message, at, at + 2, "\\\\" + character))
     parts.append("\\" + character)
     return 2
-
-
-def _unclosed(text: str, start: int, line_end: int, parts: list[str]) -> int:
-    """Where a string that its line does not close was meant to end; shortens ``parts`` accordingly."""
-    body = text[start + 1 : line_end]
-    meant_key = re.match(r"([\w.\-]+)\s*:\s*(?=[\[{\"'\w\-]|$)", body)
-    if meant_key is not None and re.search(r'"[\w.\-]+"?\s*:', body[meant_key.end() :]) is None:
-        cut = len(meant_key.group(1))
-    else:
-        cut = len(body.rstrip(" \t,]}"))
-    if cut != len(body):
-        parts[:] = [body[:cut]]
-    return start + 1 + cut
 
 
 def read_number(text: str, start: int, report: Report) -> Scalar:
@@ -194,35 +250,38 @@ def read_number(text: str, start: int, report: Report) -> Scalar:
                 end,
             )
         return Scalar(end, value)
-    value, message = _meant_number(spelled)
-    report("json-syntax", message, start, end)
+    value, message, fix = _meant_number(spelled)
+    report("json-syntax", message, start, end, fix)
     return Scalar(end, value, readable=value is not None)
 
 
-def _meant_number(spelled: str) -> tuple[float | None, str]:
+def _meant_number(spelled: str) -> tuple[float | None, str, str | None]:
+    """Value, message and right spelling of what begins as a number and is none."""
     shown = _short(spelled)
-    if len(spelled) > MAX_DIGITS:
-        return None, f"{shown} is not a number"
-    if re.fullmatch(r"-?0[0-9]+", spelled):
-        return int(spelled), f"{shown} begins with a zero, which JSON does not allow: write {int(spelled)}"
-    if re.fullmatch(r"\+[0-9].*", spelled) and STRICT_NUMBER.fullmatch(spelled[1:]):
-        return cast(
-            float, json.loads(spelled[1:])
-        ), f"{shown} begins with a plus, which JSON does not allow: write {spelled[1:]}"
-    if re.fullmatch(r"-?\.[0-9]+(?:[eE][-+]?[0-9]+)?", spelled):
-        return float(spelled), f"{shown} needs a digit before the point: write {spelled.replace('.', '0.', 1)}"
-    if re.fullmatch(r"-?[0-9]+\.", spelled):
-        return float(spelled), f"{shown} needs a digit after the point: write {spelled}0"
-    if re.fullmatch(r"-?[0-9]+(?:_[0-9]+)+", spelled):
-        plain = spelled.replace("_", "")
-        return None, f"{shown} has underscores, which JSON does not allow: write {plain}"
-    if re.fullmatch(r"-?[0-9]+(?:\.[0-9]*)?[eE][-+]?", spelled):
-        return None, f"{shown} is not finished: the exponent has no digits"
-    if spelled in ("-", "+"):
-        return None, f"{shown} is not finished: a number is missing"
-    if re.fullmatch(r"[-+]?0[xX][0-9a-fA-F]+", spelled):
-        return None, f"{shown} is hexadecimal, which JSON does not have: write {int(spelled, 16)}"
-    return None, f"{shown} is not a number"
+    if len(spelled) > 40:
+        return None, f"{shown} is not a number", None
+    fixed, reason = spelled, "is not a number"
+    if spelled[0] == "+":
+        fixed, reason = spelled[1:], "begins with a plus, which JSON does not allow"
+    elif re.fullmatch(r"-?0[0-9]+", spelled):
+        fixed, reason = str(int(spelled)), "begins with a zero, which JSON does not allow"
+    elif re.fullmatch(r"-?\.[0-9]+(?:[eE][-+]?[0-9]+)?", spelled):
+        fixed, reason = spelled.replace(".", "0.", 1), "needs a digit before the point"
+    elif re.fullmatch(r"-?(?:0|[1-9][0-9]*)\.(?:[eE][-+]?[0-9]+)?", spelled):
+        fixed, reason = spelled.replace(".", ".0", 1), "needs a digit after the point"
+    elif re.fullmatch(r"-?[0-9]+(?:_[0-9]+)+", spelled):
+        fixed, reason = spelled.replace("_", ""), "has underscores, which JSON does not allow"
+    elif re.fullmatch(r"[-+]?0[xX][0-9a-fA-F]{1,16}", spelled):
+        fixed, reason = str(int(spelled, 16)), "is hexadecimal, which JSON does not have"
+    elif re.fullmatch(r"-?[0-9]+(?:\.[0-9]*)?[eE][-+]?", spelled):
+        return None, f"{shown} is not finished: the exponent has no digits", None
+    elif spelled == "-":
+        return None, f"{shown} is not finished: a number is missing", None
+    strict = STRICT_NUMBER.fullmatch(fixed)
+    if strict is None or fixed == spelled:
+        return None, f"{shown} is not a number", None
+    value = float(fixed) if strict[2] else int(fixed)
+    return value, f"{shown} {reason}: write {fixed}", fixed
 
 
 def _nonfinite(spelled: str, start: int, end: int, report: Report) -> Scalar:
@@ -235,13 +294,16 @@ def read_word(text: str, start: int, report: Report) -> Scalar:
     match = WORD.match(text, start)
     end = match.end() if match is not None else start + 1
     word = text[start:end]
+    if text[end : end + 1] in ('"', "'") and CLOSING.match(text, end + 1) is not None:
+        report("json-syntax", "the opening quote of this string is missing", start, end + 1)
+        return Scalar(end + 1, word)
     if word in WORDS:
         return Scalar(end, WORDS[word])
     if word in NONFINITE:
         return _nonfinite(word, start, end, report)
     if word in FOREIGN_WORDS:
         meant = FOREIGN_WORDS[word]
-        report("json-syntax", f"{word} is not JSON: write {meant}", start, end)
+        report("json-syntax", f"{word} is not JSON: write {meant}", start, end, meant)
         return Scalar(end, WORDS[meant])
     begun = next((known for known in WORDS if known.startswith(word)), None)
     if begun is not None:

@@ -1,0 +1,206 @@
+"""The tree of an edited text, made from the tree before the edit.
+
+Only the members that the edit touches are read, in the innermost container around it; everything else is shared. Where
+the brackets no longer match, or reading does not come back to a member that was known, the next outer container tries.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+
+from neurarch_schemas.documents import layout, recovery
+from neurarch_schemas.documents.document import TextEdit
+from neurarch_schemas.documents.expand import expand
+from neurarch_schemas.documents.frames import Frame, Resume
+from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.documents.nodes import Member, Node, RawProblem, duplicates, object_data
+from neurarch_schemas.documents.parser import LARGE, Parser, Unbalanced
+
+
+def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed: bool) -> Node | None:
+    """The tree of ``new``, which is ``old`` after ``edit``; None where it has to be read from the beginning."""
+    if not root.members or len(root.problems) > 20:
+        return None
+    member = root.members[0]
+    node = member.node
+    if node is None or (len(new) <= LARGE and has_structural_problem(root)):
+        return None
+    editor = _Editor(old, new, edit, comments_allowed)
+    start = root.starts[0]
+    if edit.span[1] > start + node.length or (child := editor.edited(node, start)) is None:
+        return None
+    result = Node("array", root.length + editor.delta, [child.data])
+    result.members = [Member(None, 0, 0, child.length, child.data, child)]
+    result.starts = [start]
+    result.problems = editor.moved(root.problems)
+    return result
+
+
+def has_structural_problem(node: Node) -> bool:
+    return any(problem.structural for problem in node.problems) or any(
+        member.child is not None and has_structural_problem(member.child) for member in node.members or ()
+    )
+
+
+class _Editor:
+    def __init__(self, old: str, new: str, edit: TextEdit, comments_allowed: bool) -> None:
+        self.old = old
+        self.new = new
+        self.start, self.end = edit.span
+        self.delta = len(new) - len(old)
+        self.comments_allowed = comments_allowed
+        self.outer: list[tuple[Node, int]] = []
+
+    def moved(self, problems: Sequence[RawProblem], base: int = 0) -> tuple[RawProblem, ...]:
+        """The problems of a node that begins at ``base``, those behind the edit moved with the text."""
+        if not problems or not self.delta:
+            return tuple(problems)
+        limit = self.end - base
+        return tuple(_shifted(problem, self.delta) if problem.start >= limit else problem for problem in problems)
+
+    def edited(self, node: Node, start: int) -> Node | None:
+        """The node that begins at ``start`` after the edit, which lies within its brackets; None: unknown."""
+        if not (start < self.start and self.end < start + node.length and node.opened and node.closed):
+            return None
+        if node.conflict:
+            return None
+        members = expand(node, self.old, start).members or []
+        starts = node.starts
+        first = max(bisect_right(starts, self.start - start) - 1, 0)
+        if first < len(members) and starts[first] + members[first].length < self.start - start:
+            first += 1
+        behind = bisect_right(starts, self.end - start)
+        if behind - first == 1:
+            member = members[first]
+            child = member.node
+            if child is not None:
+                self.outer.append((node, start))
+                changed = self.edited(child, start + starts[first] + member.value_start)
+                self.outer.pop()
+                if changed is not None:
+                    return self._with_child(node, start, first, changed)
+        return self._reread(node, start, self._first_to_read(node, start, first), max(behind, first))
+
+    def _with_child(self, node: Node, start: int, at: int, child: Node) -> Node:
+        members = list(node.members or ())
+        before = members[at]
+        length = before.value_length + self.delta
+        members[at] = Member(before.key, before.key_length, before.value_start, length, child.data, child, before.sound)
+        data: dict[str, JSONValue] | list[JSONValue]
+        if isinstance(node.data, dict):
+            data = dict(node.data)
+            if before.key is not None and data.get(before.key) is before.value:
+                data[before.key] = child.data
+        else:
+            data = list(node.data)
+            data[at] = child.data
+        result = Node(node.kind, node.length + self.delta, data)
+        result.members = members
+        result.starts = node.starts[: at + 1] + [place + self.delta for place in node.starts[at + 1 :]]
+        result.problems = self.moved(node.problems, start)
+        result.index = node.index
+        return result
+
+    def _first_to_read(self, node: Node, start: int, first: int) -> int:
+        """Goes back over members whose reading depends on what follows: damaged ones, and without a comma behind."""
+        members, starts = node.members or [], node.starts
+        damage = sorted(problem.start for problem in node.problems)
+        while first > 0:
+            place = starts[first - 1]
+            end = place + members[first - 1].length
+            damaged = bisect_left(damage, self.start - start) > bisect_left(damage, place)
+            if not damaged and "," in self.old[start + end : self.start]:
+                break
+            first -= 1
+        return first
+
+    def _reread(self, node: Node, start: int, first: int, behind: int) -> Node | None:
+        starts = node.starts
+        barred = set()
+        for problem in node.problems:
+            at = bisect_left(starts, problem.start)
+            if at < len(starts) and starts[at] == problem.start and problem.rule != "json-duplicate-key":
+                barred.add(at)
+        for by_layout in (False, True) if len(self.new) > LARGE else (False,):
+            resume = Resume(starts, start + self.delta, behind, barred, start + node.length - 1 + self.delta)
+            frame = self._reader_frame(node, start, first, resume, by_layout)
+            if frame is not None and resume.met is not None:
+                return self._spliced(node, first, resume.met, frame)
+        return None
+
+    def _reader_frame(self, node: Node, start: int, first: int, resume: Resume, by_layout: bool) -> Frame | None:
+        """The container after reading from its member ``first`` on; None where its brackets do not match."""
+        parser = Parser(self.new, self.comments_allowed, by_layout)
+        parser.frames.append(Frame("array", 0))
+        for outer, place in (*self.outer, (node, start)):
+            frame = Frame(outer.kind, place)
+            if by_layout:
+                known = first if outer is node else len(outer.members or ())
+                recovery.open_layout(frame, self.new, place)
+                frame.key_column = next(self._columns(outer, place, known), -1)
+            parser.frames.append(frame)
+        frame.resume = resume
+        at = start + 1
+        if first:
+            at = start + node.starts[first - 1] + (node.members or [])[first - 1].length
+            frame.needs_comma = True
+            frame.has_members, frame.end_before = True, at
+        try:
+            parser.read_members(frame, at)
+        except Unbalanced:
+            return None
+        return frame if frame.kind == node.kind and frame.closed and parser.owner is None else None
+
+    def _columns(self, node: Node, start: int, known: int) -> Iterator[int]:
+        for place in node.starts[: min(known, 3)]:
+            column = layout.own_line_column(self.new, start + place)
+            if column >= 0:
+                yield column
+
+    def _spliced(self, node: Node, first: int, met: int, frame: Frame) -> Node:
+        old = node.members or []
+        members = old[:first] + frame.members + old[met:]
+        starts = node.starts[:first] + frame.starts + [place + self.delta for place in node.starts[met:]]
+        result = Node(node.kind, node.length + self.delta, [])
+        result.members, result.starts = members, starts
+        result.conflict = frame.conflict
+        begin = node.starts[first - 1] + old[first - 1].length if first else 1
+        end = node.starts[met] if met < len(old) else node.length - 1
+        problems = [problem for problem in node.problems if problem.rule != "json-duplicate-key"]
+        kept = [problem for problem in problems if problem.start < begin]
+        kept += frame.problems
+        kept += [_shifted(problem, self.delta) for problem in problems if problem.start >= end]
+        if isinstance(node.data, list):
+            result.data = node.data[:first] + [member.value for member in frame.members] + node.data[met:]
+        else:
+            result.data = _spliced_data(node.data, old, members, old[first:met], frame.members)
+            if len(result.data) != len(members) and not result.conflict:
+                kept += duplicates(members, starts)
+        result.problems = tuple(kept)
+        return result
+
+
+def _spliced_data(
+    data: dict[str, JSONValue], before: list[Member], after: list[Member], removed: list[Member], added: list[Member]
+) -> dict[str, JSONValue]:
+    same_keys = len(removed) == len(added) and all(
+        gone.key == come.key and come.value_length >= 0 for gone, come in zip(removed, added, strict=True)
+    )
+    if not same_keys or len(data) != len(before):
+        return object_data(after)
+    changed = dict(data)
+    for member in added:
+        if member.key is not None:
+            changed[member.key] = member.value
+    return changed
+
+
+def _shifted(problem: RawProblem, by: int) -> RawProblem:
+    related, fix = problem.related, problem.fix
+    return problem._replace(
+        start=problem.start + by,
+        end=problem.end + by,
+        related=None if related is None else (related[0] + by, related[1] + by),
+        fix=None if fix is None else (fix[0] + by, fix[1] + by, fix[2]),
+    )
