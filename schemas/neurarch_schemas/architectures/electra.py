@@ -36,7 +36,7 @@ def transformer_layer(config: ModelConfig) -> Module:
 
 
 def mixed_attention(config: ModelConfig) -> Module:
-    """ConvBERT (arXiv:2008.02496): ``head_ratio`` times fewer heads attend, span-based dynamic convolution does the rest.
+    """ConvBERT (arXiv:2008.02496): ``head_ratio`` times fewer heads attend, dynamic convolution does the rest.
 
     Both together must give the hidden size again, so one head is half as wide as hidden size / heads.
     """
@@ -164,12 +164,12 @@ def build(config: ModelConfig) -> Module:
         if config.flag("summary_proj_to_labels"):
             raise CannotBuild("a sequence summary with one output a label is not known", ("summary_proj_to_labels",))
         summary = linear(hidden, hidden, part="head") if config.flag("summary_use_proj") else None
-        children = {
+        parts: dict[str, Module | Stack | None] = {
             kind: backbone(config, with_pooler=False),
             "sequence_summary.summary": summary,
             "classifier": linear(hidden, 1, part="head"),
         }
-        return Module(config.architecture, children=named(children))
+        return Module(config.architecture, children=named(parts))
     return with_encoder_head(
         config,
         partial(backbone, config),

@@ -19,13 +19,21 @@ def glu(hidden: int, intermediate: int, bias: bool) -> Module:
     return Module("GatedMLP", children=named(children), part="feed-forward", width_in=hidden, width_out=hidden)
 
 
+def decoder_window(config: ModelConfig) -> int | None:
+    """``sliding_window`` where the file has it, else half of ``local_attention``."""
+    own = config.setting("sliding_window")
+    if own is not None and own.origin == "written":
+        return config.optional_integer("sliding_window")
+    return config.integer("local_attention") // 2 if config.flag("local_attention") else None
+
+
 def self_attention(config: ModelConfig, local: bool) -> Module:
     """``local_attention`` is the whole window; the decoder looks back over half of it."""
     hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
     bias = config.flag("attention_bias")
     dim = hidden // heads
     if config.model_type == "modernbert-decoder":
-        window = config.integer("local_attention") // 2 if local and config.is_set("local_attention") else None
+        window = decoder_window(config) if local else None
         return attention(
             hidden, heads, heads, dim, bias=bias, names=("q_proj", "k_proj", "v_proj", "Wo"), window=window
         ).with_(problems=())

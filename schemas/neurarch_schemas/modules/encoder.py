@@ -1,4 +1,4 @@
-"""Blocks of encoders and encoder-decoders: attention without a cache, cross attention, post-norm and pre-norm layers."""
+"""Blocks of encoders and encoder-decoders: attention without a cache, cross attention, whole layers."""
 
 from __future__ import annotations
 
@@ -197,6 +197,79 @@ def pre_norm_layer(
                 second: layer_norm(hidden, bias=bias),
                 **feed_forward,
                 **(extra or {}),
+            }
+        ),
+        width_in=hidden,
+        width_out=hidden,
+    )
+
+
+def bart_encoder_layer(
+    hidden: int,
+    heads: int,
+    intermediate: int,
+    *,
+    attention: Module | None = None,
+    position: str | None = "learned",
+    extra: Mapping[str, Module | Stack | None] | None = None,
+) -> Module:
+    """An encoder layer as BART names it (arXiv:1910.13461); ``attention`` where it is not plain."""
+    return Module(
+        "EncoderLayer",
+        children=named(
+            {
+                "self_attn": attention or encoder_attention(hidden, heads, position=position),
+                "self_attn_layer_norm": layer_norm(hidden),
+                **(extra or {}),
+                "fc1": linear(hidden, intermediate, part="feed-forward"),
+                "fc2": linear(intermediate, hidden, part="feed-forward"),
+                "final_layer_norm": layer_norm(hidden),
+            }
+        ),
+        width_in=hidden,
+        width_out=hidden,
+    )
+
+
+def bart_decoder_layer(
+    hidden: int,
+    heads: int,
+    intermediate: int,
+    *,
+    bias: bool = True,
+    key_bias: bool | None = None,
+    position: str | None = "learned",
+    cross: bool = True,
+    source_hidden: int | None = None,
+    source_length: int | None = None,
+    source_cached: bool = True,
+) -> Module:
+    """A decoder layer as BART names it: causal self-attention, attention over the encoder's output, feed-forward.
+
+    ``source_cached`` is False for a decoder used alone: it has the weights of its cross attention, but no source.
+    """
+    source = encoder_attention(
+        hidden,
+        heads,
+        bias=bias,
+        key_bias=key_bias,
+        role="cross",
+        source_hidden=source_hidden,
+        source_length=source_length,
+        cached=source_cached,
+    )
+    own = encoder_attention(hidden, heads, bias=bias, key_bias=key_bias, role="decoder", position=position)
+    return Module(
+        "DecoderLayer",
+        children=named(
+            {
+                "self_attn": own,
+                "self_attn_layer_norm": layer_norm(hidden),
+                "encoder_attn": source if cross else None,
+                "encoder_attn_layer_norm": layer_norm(hidden) if cross else None,
+                "fc1": linear(hidden, intermediate, part="feed-forward"),
+                "fc2": linear(intermediate, hidden, part="feed-forward"),
+                "final_layer_norm": layer_norm(hidden),
             }
         ),
         width_in=hidden,
