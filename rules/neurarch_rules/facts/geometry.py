@@ -55,13 +55,13 @@ def positions(config: ModelConfig) -> Named | None:
 
 def head_dim(config: ModelConfig) -> int | None:
     """The size of one query head; None where it is not whole or not known."""
-    explicit = integer(config, "head_dim", "qk_head_dim")
-    if explicit is not None:
-        return explicit
     width, count = hidden_size(config), heads(config)
-    if width is None or count is None or count.value <= 0 or width.value % count.value:
-        return None
-    return width.value // count.value
+    is_whole = width is not None and count is not None and count.value > 0 and width.value % count.value == 0
+    for key in ("head_dim", "qk_head_dim"):
+        setting = config.setting(key)
+        if setting is not None and (setting.origin != "derived" or is_whole) and integer(config, key) is not None:
+            return integer(config, key)
+    return width.value // count.value if is_whole and width is not None and count is not None else None
 
 
 def is_latent(config: ModelConfig) -> bool:

@@ -28,16 +28,17 @@ def check(context: Context) -> Iterator[Finding]:
     if not isinstance(data, dict):
         return
     since = {key: versions.parse(version) or () for key, version in facts("adapter")["since"].items()}
-    newer = [key for key in data if since.get(key, ()) >= FORWARD_COMPATIBLE]
+    idle = (None, False, {}, [])
+    newer = [key for key in data if since.get(key, ()) >= FORWARD_COMPATIBLE and data[key] in idle]
     if not newer or not _concerns(context, data, since):
         return
-    idle = [key for key in newer if data[key] in (None, False, {}, [])]
     first = newer[0]
-    message = f"{listed(newer)} came with peft {facts('adapter')['since'][first]} or later: peft before 0.14 refuses the file"
-    if len(idle) == len(newer):
-        message += "; none of them is used here, so they can go"
+    message = (
+        f"{listed(newer)} came with peft {facts('adapter')['since'][first]} or later: peft before 0.14 refuses the file; none of "
+        "them is used here, so they can go"
+    )
     others = tuple(Related(Place(f"/{key}", on="key"), f"since peft {facts('adapter')['since'][key]}") for key in newer[1:])
-    fixes = remove(context.analysis, f"/{first}", f"remove {first}", "unsafe") if first in idle else ()
+    fixes = remove(context.analysis, f"/{first}", f"remove {first}", "unsafe")
     yield Finding(message, Place(f"/{first}", on="key"), others, fixes)
 
 

@@ -44,7 +44,7 @@ def check(context: Context) -> Iterator[Finding]:
             )
         else:
             guess = closest(name, record.classes)
-            if guess is None:
+            if guess is None or name.endswith(guess):
                 continue
             message = f"transformers has no class {name}: did you mean {guess}?"
         yield Finding(message, Place(f"/architectures/{at}"), related, severity=severity)

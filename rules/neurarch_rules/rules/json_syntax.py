@@ -6,7 +6,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import syntax
-from neurarch_schemas.documents.document import SyntaxProblem, TextEdit
+from neurarch_schemas.documents.document import SyntaxProblem
 
 RULE = RuleInfo(
     name="json-syntax",
@@ -30,8 +30,8 @@ def check(context: Context) -> Iterator[Finding]:
                 return
 
 
-def _fixes(context: Context, problem: SyntaxProblem) -> tuple[Fix, ...]:
-    start, end = problem.span
-    if "trailing comma" in problem.message and context.analysis.document.text[start:end] == ",":
-        return (Fix("remove the comma", "safe", (TextEdit(problem.span, ""),)),)
-    return ()
+def _fixes(_: Context, problem: SyntaxProblem) -> tuple[Fix, ...]:
+    if problem.fix is None:
+        return ()
+    title = "remove it" if not problem.fix.text else f"write {problem.fix.text.strip()}"
+    return (Fix(title, "safe", (problem.fix,)),)

@@ -10,6 +10,7 @@ from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.places import as_written, configs, is_written, number, place, related, shown_name
 from neurarch_rules.facts.sources import readers
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.tree import walk
 
 RULE = RuleInfo(
     name="moe-no-aux-loss",
@@ -26,7 +27,7 @@ DEFAULT_COEFFICIENT = 0.01
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context.analysis):
         mixture = experts.total(config)
-        if mixture is None:
+        if mixture is None or _has_no_experts(context):
             continue
         written = [
             name
@@ -38,6 +39,12 @@ def check(context: Context) -> Iterator[Finding]:
             yield from _unused_coefficients(context, config, used)
         elif config.is_native:
             yield from _unbalanced(context, config, mixture.key, mixture.value)
+
+
+def _has_no_experts(context: Context) -> bool:
+    """The tensors are known and none of them is routed: all layers are dense."""
+    tree = context.analysis.built.tree
+    return tree is not None and not any(visit.module.routing for visit in walk(tree))
 
 
 def _value(config: ModelConfig, name: str) -> object:

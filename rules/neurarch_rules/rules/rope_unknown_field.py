@@ -28,6 +28,8 @@ def check(context: Context) -> Iterator[Finding]:
         if not config.is_native:
             continue
         for block in rope.blocks(context.analysis, config):
+            if block.rope_type not in (*rope.REQUIRED, "default"):
+                continue
             known = {*rope.REQUIRED.get(block.rope_type, ()), *rope.OPTIONAL.get(block.rope_type, ()), *rope.COMMON}
             for name, value in block.values.items():
                 if name in known or value is None:

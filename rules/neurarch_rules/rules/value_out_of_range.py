@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Severity
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import geometry
+from neurarch_rules.facts.places import as_written, configs, number, place
+from neurarch_schemas.config.model_config import ModelConfig
+
+RULE = RuleInfo(
+    name="value-out-of-range",
+    severity="error",
+    category="correctness",
+    summary="A size, probability or scale outside what it can be",
+    reads=("config", "params"),
+    aliases=("out-of-range",),
+)
+
+SIZES = (
+    "hidden_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "vocab_size",
+    "max_position_embeddings",
+    "moe_intermediate_size",
+    "num_hidden_layers",
+    "qk_nope_head_dim",
+    "v_head_dim",
+    "kv_lora_rank",
+)
+ZERO_IS_FINE = ("num_hidden_layers", "moe_intermediate_size", "qk_nope_head_dim", "v_head_dim", "kv_lora_rank")
+EPSILONS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", "norm_epsilon")
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        for name in SIZES:
+            yield from _size(config, name)
+        for name in config.settings:
+            if name.endswith(("dropout", "dropout_prob", "dropout_rate", "pdrop")):
+                yield from _probability(config, name)
+        for name in EPSILONS:
+            value = _written_number(config, name)
+            if value is not None and not 0 < value < 1:
+                yield Finding(
+                    f"{name} {value:g} must be a small positive number: norms divide by a root of the variance plus it",
+                    place(config, name),
+                    severity="warning",
+                )
+        value = _written_number(config, "initializer_range")
+        if value is not None and not 0 <= value <= 1:
+            yield Finding(
+                f"initializer_range {value:g} is a standard deviation between 0 and 1"
+                + (": transformers 5 refuses the file" if config.is_native else ""),
+                place(config, "initializer_range"),
+                severity=None if config.is_native else "warning",
+            )
+
+
+def _written_number(config: ModelConfig, name: str) -> float | None:
+    setting = as_written(config, name)
+    return number(setting.value) if setting is not None and setting.pointer is not None else None
+
+
+def _size(config: ModelConfig, name: str) -> Iterator[Finding]:
+    value = _written_number(config, name)
+    if value is None or value > 0 or (value == 0 and name in ZERO_IS_FINE):
+        return
+    if (value == -1 and not config.is_native) or (name == "head_dim" and value == 0 and geometry.is_latent(config)):
+        return
+    severity: Severity | None = None if config.is_native else "warning"
+    if name == "max_position_embeddings":
+        severity = "warning"
+    yield Finding(
+        f"{name} is {value:g}: it must be at least 1"
+        + (", and the model cannot be built" if severity is None else ""),
+        place(config, name),
+        severity=severity,
+    )
+
+
+def _probability(config: ModelConfig, name: str) -> Iterator[Finding]:
+    value = _written_number(config, name)
+    if value is not None and not 0 <= value <= 1:
+        yield Finding(
+            f"{name} {value:g} is a probability and must lie between 0 and 1",
+            place(config, name),
+            severity=None if config.is_native else "warning",
+        )

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Fix, Place
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import versions
+from neurarch_rules.facts.fixes import replace_value
+from neurarch_rules.facts.places import configs, written
+from neurarch_rules.facts.sources import config_type
+from neurarch_rules.facts.words import either, quoted
+from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.pointer import join_pointer
+
+RULE = RuleInfo(
+    name="wrong-type",
+    severity="error",
+    category="correctness",
+    summary="A value of the wrong type for a known key",
+)
+
+WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "a string",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+ELSEWHERE = ("dtype", "torch_dtype", "id2label", "label2id", "num_labels", "auto_map", "quantization_config", "architectures")
+"""Keys that rules of their own look at, or that transformers converts."""
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context.analysis):
+        record = config_type(config)
+        if record is None:
+            continue
+        for key, value in written(context.analysis, config).items():
+            if key in ELSEWHERE or value is None:
+                continue
+            entry = record.properties.get(record.canonical(key), {})
+            kinds = entry.get("type")
+            kinds = [kinds] if isinstance(kinds, str) else kinds
+            if not kinds or key in config.nested or _fits(value, kinds):
+                continue
+            pointer = join_pointer(config.pointer, key)
+            is_old = versions.excludes(context, versions.V5)
+            wanted = either([WORDS[kind] for kind in kinds if kind != "null"])
+            yield Finding(
+                f"{key} must be {wanted}, not {quoted(value)}: "
+                + ("transformers 5 refuses the file" if is_old else "transformers refuses the file"),
+                Place(pointer),
+                fixes=_fixes(context, pointer, key, value, kinds),
+                severity="warning" if is_old else None,
+            )
+
+
+def _fits(value: JSONValue, kinds: list[str]) -> bool:
+    if isinstance(value, bool):
+        return "boolean" in kinds
+    if isinstance(value, int):
+        return "integer" in kinds or "number" in kinds
+    if isinstance(value, float):
+        return "number" in kinds
+    if isinstance(value, str):
+        return "string" in kinds
+    return ("array" if isinstance(value, list) else "object") in kinds
+
+
+def _fixes(context: Context, pointer: str, key: str, value: JSONValue, kinds: list[str]) -> tuple[Fix, ...]:
+    """The same value in the right type, where there is exactly one way to read it."""
+    meant: JSONValue = None
+    if isinstance(value, str):
+        meant = _read(value, kinds)
+    elif isinstance(value, float) and value.is_integer() and "integer" in kinds:
+        meant = int(value)
+    elif isinstance(value, int) and not isinstance(value, bool) and kinds == ["boolean"] and value in (0, 1):
+        meant = bool(value)
+    if meant is None:
+        return ()
+    return replace_value(context.analysis, pointer, meant, f"{key} = {quoted(meant)}")
+
+
+def _read(text: str, kinds: list[str]) -> JSONValue:
+    stripped = text.strip()
+    if "boolean" in kinds and stripped.lower() in ("true", "false"):
+        return stripped.lower() == "true"
+    try:
+        if "integer" in kinds:
+            return int(stripped)
+        if "number" in kinds:
+            return float(stripped)
+    except ValueError:
+        return None
+    return None
