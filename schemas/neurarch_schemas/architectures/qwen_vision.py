@@ -25,7 +25,7 @@ MODEL_TYPES = (
 
 _GATED = ("qwen2_5_vl_vision", "qwen2_5_omni_vision_encoder", "exaone4_5_vision")
 _QWEN2 = ("qwen2_vl_vision", *_GATED)
-_DEEPSTACK = ("qwen3_vl_vision", "qwen3_vl_moe_vision")
+_DEEPSTACK = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder")
 
 
 def frame_patches(config: ModelConfig, hidden: int, *, bias: bool, channels: str = "in_channels") -> Module:
@@ -76,10 +76,14 @@ def patch_merger(config: ModelConfig, hidden: int, outputs: int, *, norm_first: 
         norm = layer_norm(hidden) if config.model_type == "qwen2_vl_vision" else rms_norm(hidden)
         network = sequential(linear(merged, merged), None, linear(merged, outputs))
         return Module("PatchMerger", children=children(ln_q=norm, mlp=network), part="projector")
+    norm = layer_norm(hidden if norm_first else merged)
+    if config.model_type == "qwen3_omni_moe_vision_encoder":
+        network = sequential(linear(merged, merged), None, linear(merged, outputs))
+        return Module("PatchMerger", children=children(ln_q=norm, mlp=network), part="projector")
     return Module(
         "PatchMerger",
         children=children(
-            norm=layer_norm(hidden if norm_first else merged),
+            norm=norm,
             linear_fc1=linear(merged, merged),
             linear_fc2=linear(merged, outputs),
         ),
@@ -94,6 +98,7 @@ def build(config: ModelConfig) -> Module:
     outputs = config.integer("hidden_size" if old else "out_hidden_size")
     qwen2 = config.model_type in _QWEN2
     positions = None if qwen2 else position_embedding(config.integer("num_position_embeddings"), hidden)
+    omni = config.model_type == "qwen3_omni_moe_vision_encoder"
     deepstack = None
     if config.model_type in _DEEPSTACK:
         merger = patch_merger(config, hidden, outputs, norm_first=False)
@@ -105,7 +110,7 @@ def build(config: ModelConfig) -> Module:
             pos_embed=positions,
             blocks=uniform(block(config, hidden), config.integer("depth")),
             merger=patch_merger(config, hidden, outputs),
-            deepstack_merger_list=deepstack,
+            **{"merger_list" if omni else "deepstack_merger_list": deepstack},
         ),
         width_out=outputs,
     )

@@ -57,12 +57,15 @@ def _tied_stack(stack: Stack, original: str) -> Stack:
 
 
 def in_part(module: Module, part: Part) -> Module:
-    """``module`` with everything inside it counted under ``part``: a tower is "vision" through and through."""
+    """``module`` with everything inside it counted under ``part``: a tower is "vision" through and through.
+
+    It loses its caches, as they do not grow with the tokens of the language model.
+    """
     inside = tuple(
         (name, in_part(child, part) if isinstance(child, Module) else _stack_in_part(child, part))
         for name, child in module.children
     )
-    return replace(module, part=part, children=inside)
+    return replace(module, part=part, children=inside, caches=())
 
 
 def _stack_in_part(stack: Stack, part: Part) -> Stack:
