@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.options import Options
     from neurarch_schemas.analysis import Analysis
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -16,3 +19,10 @@ class Context:
 
     analysis: Analysis
     options: Options
+    _computed: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """A value that several rules derive from this file, computed by the first one that asks."""
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return cast(T, self._computed[key])

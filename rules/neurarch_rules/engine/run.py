@@ -66,18 +66,25 @@ def run(
             found = [_complete(finding, info, options) for finding in rule.check(context)]
         except Exception as error:  # a rule must never take the run down
             crashes.append(Crash(info.name, error))
-            findings.append((internal_error(info.name, error), None))
         else:
             findings.extend((finding, info) for finding in found)
         if clock:
             seconds.append((info.name, clock() - started))
+    findings.extend((finding, None) for finding in _crash_findings(crashes))
     return _suppress(analysis, options, findings, crashes, seconds)
 
 
-def internal_error(rule: str, error: Exception) -> Finding:
+def _crash_findings(crashes: list[Crash]) -> list[Finding]:
+    """One finding for each distinct error: rules share what is computed about a file, so one defect can fail many."""
+    rules: dict[str, list[str]] = {}
+    for crash in crashes:
+        rules.setdefault(f"{type(crash.error).__name__}: {crash.error}", []).append(crash.rule)
+    return [internal_error(", ".join(names), text) for text, names in rules.items()]
+
+
+def internal_error(what: str, error: str) -> Finding:
     return Finding(
-        message=f"the rule {rule} failed on this file ({type(error).__name__}: {error}); please report it, "
-        "the other rules have run",
+        message=f"{what} failed on this file ({error}); please report it, everything else has run",
         place=Place(""),
         severity="error",
         rule="internal-error",

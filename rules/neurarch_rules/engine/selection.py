@@ -29,6 +29,8 @@ def names(info: RuleInfo, patterns: Collection[str]) -> bool:
 
 def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
     """The rules that run. A rule named in ``select`` beats its category in ``ignore``; an exact ignore beats all."""
+    if not (options.select or options.extend_select or options.ignore or options.severity):
+        return tuple(rule for rule in rules if rule.RULE.default)
     return tuple(rule for rule in rules if is_selected(rule.RULE, options))
 
 

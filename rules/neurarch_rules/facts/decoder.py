@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from neurarch_rules.facts import geometry
 
 if TYPE_CHECKING:
+    from neurarch_rules.engine.context import Context
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
     from neurarch_schemas.modules.tree import AttentionShape
@@ -15,8 +16,12 @@ TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config", "
 NOT_TEXT = ("vision", "audio")
 
 
-def decoder_config(analysis: Analysis) -> ModelConfig | None:
+def decoder_config(context: Context) -> ModelConfig | None:
     """The innermost config along text_config, llm_config, thinker_config ...; the document's own without any."""
+    return context.once("decoder", lambda: _decoder_config(context.analysis))
+
+
+def _decoder_config(analysis: Analysis) -> ModelConfig | None:
     config = analysis.config
     while config is not None:
         inner = next((config.nested[key] for key in TEXT_KEYS if key in config.nested), None)
@@ -26,8 +31,12 @@ def decoder_config(analysis: Analysis) -> ModelConfig | None:
     return None
 
 
-def attention_layers(analysis: Analysis) -> list[tuple[AttentionShape, int]]:
+def attention_layers(context: Context) -> list[tuple[AttentionShape, int]]:
     """Distinct causal attention shapes outside vision and audio towers with the number of layers; [] where unknown."""
+    return context.once("attention", lambda: _attention_layers(context.analysis))
+
+
+def _attention_layers(analysis: Analysis) -> list[tuple[AttentionShape, int]]:
     from neurarch_schemas.modules.tree import walk
 
     tree = analysis.built.tree

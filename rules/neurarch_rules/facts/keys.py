@@ -11,6 +11,7 @@ from neurarch_rules.facts.places import written
 from neurarch_rules.facts.sources import config_type
 
 if TYPE_CHECKING:
+    from neurarch_rules.engine.context import Context
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.catalogue.load import ConfigType
     from neurarch_schemas.config.model_config import ModelConfig
@@ -35,11 +36,15 @@ def is_known(record: ConfigType, key: str) -> bool:
     return key in ROPE_KEYS and "rope_parameters" in record.properties
 
 
-def unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSONValue]]:
+def unread(context: Context, config: ModelConfig) -> tuple[tuple[str, JSONValue], ...]:
     """Written keys of a native config that its class does not know.
 
     Families that once had one flat object hand its keys on to their text config: what that one knows is read.
     """
+    return context.once(("unread", config.pointer), lambda: tuple(_unread(context.analysis, config)))
+
+
+def _unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSONValue]]:
     record = config_type(config)
     if record is None:
         return

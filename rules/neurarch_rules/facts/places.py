@@ -10,6 +10,7 @@ from neurarch_rules.engine.finding import Place, Related
 from neurarch_schemas.documents.pointer import join_pointer
 
 if TYPE_CHECKING:
+    from neurarch_rules.engine.context import Context
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
     from neurarch_schemas.config.setting import Setting
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 On = Literal["key", "value", "pair"]
 
 
-def configs(analysis: Analysis) -> Iterator[ModelConfig]:
+def configs(context: Context) -> tuple[ModelConfig, ...]:
     """The document's config and the nested ones that stand in it as objects, outer first.
 
     Inside a model of foreign code nothing counts as native: that code reads its nested objects itself.
     """
+    return context.once("configs", lambda: tuple(_configs(context.analysis)))
+
+
+def _configs(analysis: Analysis) -> Iterator[ModelConfig]:
     if analysis.config is not None:
         is_foreign = not analysis.config.is_native
         for config in _written(analysis.config, analysis.document.data):

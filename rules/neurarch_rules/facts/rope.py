@@ -13,6 +13,7 @@ from neurarch_schemas.documents.pointer import join_pointer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from neurarch_rules.engine.context import Context
     from neurarch_rules.facts.places import On
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
@@ -67,8 +68,12 @@ class Block:
         return inside if inside is not None else number(self.config.get(ORIGINAL))
 
 
-def blocks(analysis: Analysis, config: ModelConfig) -> Iterator[Block]:
+def blocks(context: Context, config: ModelConfig) -> tuple[Block, ...]:
     """Written blocks; an object whose values are all objects is split by layer type."""
+    return context.once(("rope", config.pointer), lambda: tuple(_blocks(context.analysis, config)))
+
+
+def _blocks(analysis: Analysis, config: ModelConfig) -> Iterator[Block]:
     data = written(analysis, config)
     for key in KEYS:
         value = data.get(key)

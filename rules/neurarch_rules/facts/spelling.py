@@ -9,8 +9,11 @@ def closest(name: str, known: Iterable[str], limit: int | None = None) -> str | 
     """The known name within a small edit distance, unless two are equally close. Short names must be closer."""
     most = _allowed(name) if limit is None else limit
     best: list[str] = []
+    letters = set(name)
     for candidate in known:
         if candidate == name or abs(len(candidate) - len(name)) > most:
+            continue
+        if len(letters ^ set(candidate)) > 2 * most:
             continue
         found = distance(name, candidate, most)
         if found < most or (found == most and not best):

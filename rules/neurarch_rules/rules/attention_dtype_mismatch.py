@@ -23,7 +23,7 @@ HALF_ONLY = ("flash_attention_2", "flash_attention_3", "flash_attention_4")
 
 def check(context: Context) -> Iterator[Finding]:
     root = context.analysis.document.data
-    for config in configs(context.analysis):
+    for config in configs(context):
         data = written(context.analysis, config)
         for key in KEYS:
             value = data.get(key)

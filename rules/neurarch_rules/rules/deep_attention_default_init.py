@@ -23,13 +23,13 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    config = decoder_config(context.analysis)
+    config = decoder_config(context)
     if config is None or has_weights(context.analysis.folder):
         return
     depth = layers(config)
     if depth is None or depth.value < context.options.limits.deep_attention_layers or _scales_itself(config):
         return
-    count = sum(times for _, times in attention_layers(context.analysis))
+    count = sum(times for _, times in attention_layers(context))
     if count < context.options.limits.deep_attention_layers:
         return
     std = number(config.get("initializer_range")) or 0.02

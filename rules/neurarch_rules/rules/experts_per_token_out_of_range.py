@@ -18,7 +18,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         count, chosen = named(config, experts.TOTAL), experts.per_token(config)
         if count is None or chosen is None or count.value <= 0:
             continue

@@ -24,12 +24,15 @@ LATENT = 576
 
 
 def check(context: Context) -> Iterator[Finding]:
-    config = decoder_config(context.analysis)
+    config = decoder_config(context)
+    heads, kv_heads = (None, None) if config is None else (geometry.heads(config), geometry.kv_heads(config))
+    if heads is not None and kv_heads is not None and heads.value != kv_heads.value:
+        return
     per_token = cache_bytes_per_token(context)
     limit = context.options.limits.full_mha_kib_per_token * 1024
     if config is None or per_token is None or per_token < limit:
         return
-    shapes = attention_layers(context.analysis)
+    shapes = attention_layers(context)
     if not shapes or any(
         shape.kind == "latent" or shape.heads != shape.kv_heads or shape.heads < 2 for shape, _ in shapes
     ):

@@ -21,7 +21,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         hidden, heads = geometry.hidden_size(config), geometry.heads(config)
         if hidden is None or heads is None or heads.value <= 0 or hidden.value <= 0 or hidden.value % heads.value == 0:
             continue

@@ -38,11 +38,11 @@ CHANGES_MUCH = {
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         record = config_type(config)
         if record is None:
             continue
-        for key, value in unread(context.analysis, config):
+        for key, value in unread(context, config):
             effect = CHANGES_MUCH.get(key)
             if effect is None or value in (None, False, 0, 1) or partner(record, key) is not None:
                 continue

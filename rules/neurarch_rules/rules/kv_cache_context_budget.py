@@ -25,7 +25,7 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     cache = context.analysis.kv_cache
-    config = decoder_config(context.analysis)
+    config = decoder_config(context)
     dtype = cache_dtype(context)
     if cache is None or config is None or dtype not in BITS or not cache.per_token:
         return
@@ -39,8 +39,7 @@ def check(context: Context) -> Iterator[Finding]:
     if size(tokens) > budget:
         yield _over_budget(config, key, cache, dtype, tokens, size, budget, serving.batch)
     memory = memory_bytes(serving)
-    weights = context.analysis.weights
-    if memory is None or weights is None or window is None:
+    if memory is None or window is None or context.analysis.weights is None:
         return
     room = memory - _weight_bytes(context)
     if size(window) > room:

@@ -21,7 +21,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         heads, kv_heads = geometry.heads(config), geometry.kv_heads(config)
         if heads is None or kv_heads is None or heads.value <= 0 or kv_heads.value <= 0 or geometry.is_latent(config):
             continue

@@ -20,7 +20,7 @@ FIRST_LAYERS = ("first_k_dense_replace", "moe_layer_start_index", "num_kv_shared
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         depth = geometry.layers(config)
         if depth is None or depth.value <= 0:
             continue

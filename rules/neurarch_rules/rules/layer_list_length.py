@@ -40,7 +40,7 @@ PER_LAYER = (
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         depth = geometry.layers(config)
         if depth is None or depth.value <= 0:
             continue

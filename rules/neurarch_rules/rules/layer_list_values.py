@@ -23,7 +23,7 @@ SHARING = ("indexer_types",)
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         if config.is_native:
             for name, allowed in _allowed().items():
                 yield from _entries(config, name, allowed)

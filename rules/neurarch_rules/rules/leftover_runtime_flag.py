@@ -27,7 +27,7 @@ SWITCHED_ON = {
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         data = written(context.analysis, config)
         if data.get("use_cache") is False and _generates(config):
             where = pointer(config, "use_cache")

@@ -24,7 +24,7 @@ SINCE = ((4, 56), None)
 def check(context: Context) -> Iterator[Finding]:
     if versions.excludes(context, SINCE):
         return
-    for config in configs(context.analysis):
+    for config in configs(context):
         data = written(context.analysis, config)
         if "torch_dtype" in data and "dtype" not in data and (config.is_native or not config.pointer):
             pointer = join_pointer(config.pointer, "torch_dtype")

@@ -31,10 +31,10 @@ TEXT = ("text_config", "llm_config", "language_config")
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         if config_type(config) is None:
             continue
-        for key, value in unread(context.analysis, config):
+        for key, value in unread(context, config):
             found = _in_nested(context, config, key, value) or _in_block(context, config, key)
             if found is not None:
                 yield found
@@ -92,7 +92,7 @@ def _inside_rope(context: Context, config: ModelConfig) -> Iterator[Finding]:
     if record is None:
         return
     data = written(context.analysis, config)
-    for block in rope.blocks(context.analysis, config):
+    for block in rope.blocks(context, config):
         for key in block.values:
             if key in rope.COMMON or key in ROPE_KEYS or key not in record.properties or key in data:
                 continue

@@ -25,12 +25,12 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         record = config_type(config)
         if record is None:
             continue
         data = written(context.analysis, config)
-        for key, value in unread(context.analysis, config):
+        for key, value in unread(context, config):
             if partner(record, key) or key in keys_of_all_types():
                 continue
             guess = closest(key, _names(record))

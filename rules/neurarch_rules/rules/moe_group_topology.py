@@ -20,7 +20,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         count, groups = experts.total(config), named(config, experts.GROUPS)
         chosen, selected = experts.per_token(config), named(config, experts.SELECTED_GROUPS)
         if count is None or groups is None or groups.value <= 1:

@@ -25,7 +25,7 @@ DEFAULT_COEFFICIENT = 0.01
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         mixture = experts.total(config)
         if mixture is None or _has_no_experts(context):
             continue

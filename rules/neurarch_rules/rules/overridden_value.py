@@ -23,7 +23,7 @@ ACTIVATIONS = ("hidden_act", "hidden_activation", "activation_function")
 def check(context: Context) -> Iterator[Finding]:
     from neurarch_schemas.catalogue.load import enumerations
 
-    for config in configs(context.analysis):
+    for config in configs(context):
         if not config.overridden:
             continue
         for name in ACTIVATIONS:

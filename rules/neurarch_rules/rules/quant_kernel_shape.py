@@ -23,7 +23,7 @@ KERNEL_INPUT = 128
 
 
 def check(context: Context) -> Iterator[Finding]:
-    config, block = decoder_config(context.analysis), quantization(context.analysis)
+    config, block = decoder_config(context), quantization(context.analysis)
     if config is None or block is None or block.method not in ("gptq", "awq") or block.integer("bits") not in (4, 8, None):
         return
     group = block.group_size

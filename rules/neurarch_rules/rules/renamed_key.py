@@ -24,11 +24,11 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         record = config_type(config)
         if record is None:
             continue
-        for key, value in unread(context.analysis, config):
+        for key, value in unread(context, config):
             name = partner(record, key)
             if name is None or value is None:
                 continue

@@ -17,8 +17,8 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             size = rope.rotary_dim(block)
             if size is None or (block.rope_type not in ("longrope", "su") and "short_factor" not in block.values):
                 continue

@@ -25,7 +25,7 @@ def check(context: Context) -> Iterator[Finding]:
     saved = versions.saved_by(context)
     if saved is None:
         return
-    for config in configs(context.analysis):
+    for config in configs(context):
         first = FIRST_READ.get(config.model_type)
         theta = number(config.get("rope_theta"))
         setting = config.setting("rope_theta")

@@ -21,10 +21,10 @@ ROTATED = ("full_attention", "sliding_attention", "chunked_attention")
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         if not config.is_native:
             continue
-        found = [block for block in rope.blocks(context.analysis, config) if block.label is not None]
+        found = [block for block in rope.blocks(context, config) if block.label is not None]
         if not found:
             continue
         labels = {block.label for block in found}

@@ -25,10 +25,10 @@ SINCE = ((4, 45), None)
 def check(context: Context) -> Iterator[Finding]:
     if versions.excludes(context, SINCE):
         return
-    for config in configs(context.analysis):
+    for config in configs(context):
         if not config.is_native:
             continue
-        for block in rope.blocks(context.analysis, config):
+        for block in rope.blocks(context, config):
             value = block.values.get("type")
             if not isinstance(value, str):
                 continue

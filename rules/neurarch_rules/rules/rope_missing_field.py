@@ -18,8 +18,8 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             missing = [name for name in rope.REQUIRED.get(block.rope_type, ()) if block.values.get(name) is None]
             if not missing or (block.rope_type == "longrope" and not config.is_native):
                 continue

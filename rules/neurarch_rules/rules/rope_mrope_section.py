@@ -17,8 +17,8 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             sections, size = block.values.get("mrope_section"), rope.rotary_dim(block)
             if not isinstance(sections, list) or not sections or size is None:
                 continue

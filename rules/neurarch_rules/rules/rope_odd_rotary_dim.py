@@ -21,7 +21,7 @@ SMALLEST = 4
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         if not _uses_rope(config):
             continue
         latent = integer(config, "qk_rope_head_dim")

@@ -18,8 +18,8 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             if block.rope_type not in rope.STRETCHED or block.original_length is not None:
                 continue
             window, factor = geometry.positions(config), block.number("factor")

@@ -22,8 +22,8 @@ LONG_BASE = 100_000
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             window, base, factor = geometry.positions(config), rope.theta(block), block.number("factor")
             if block.rope_type not in ("linear", "dynamic") or window is None or base is None or not factor:
                 continue

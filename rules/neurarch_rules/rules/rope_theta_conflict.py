@@ -20,11 +20,11 @@ TWICE = ("rope_theta", "partial_rotary_factor")
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         data = written(context.analysis, config)
         if not config.is_native:
             continue
-        found = list(rope.blocks(context.analysis, config))
+        found = list(rope.blocks(context, config))
         for block in found:
             if block.label is not None:
                 continue

@@ -24,10 +24,10 @@ ALL = frozenset(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         if not config.is_native:
             continue
-        for block in rope.blocks(context.analysis, config):
+        for block in rope.blocks(context, config):
             if block.rope_type not in (*rope.REQUIRED, "default"):
                 continue
             known = {*rope.REQUIRED.get(block.rope_type, ()), *rope.OPTIONAL.get(block.rope_type, ()), *rope.COMMON}

@@ -25,8 +25,8 @@ CONVERTED = {"mrope": "default", "su": "longrope"}
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             yield from _disagreement(block)
             name = "rope_type" if "rope_type" in block.values else "type"
             value = block.values.get(name)

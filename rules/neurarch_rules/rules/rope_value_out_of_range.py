@@ -18,8 +18,8 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             yield from _factor(block)
             yield from _frequencies(block)
             yield from _theta_and_share(block)

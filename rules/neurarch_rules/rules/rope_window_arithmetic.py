@@ -20,8 +20,8 @@ CLOSE = 1.01
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
-        for block in rope.blocks(context.analysis, config):
+    for config in configs(context):
+        for block in rope.blocks(context, config):
             factor, original, window = block.number("factor"), block.original_length, geometry.positions(config)
             if block.rope_type != "yarn" or not factor or not original or window is None or window.value <= 0:
                 continue

@@ -20,7 +20,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         setting = as_written(config, "sliding_window")
         window = setting.value if setting is not None and setting.pointer is not None else None
         if not isinstance(window, int) or isinstance(window, bool):

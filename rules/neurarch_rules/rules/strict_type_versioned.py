@@ -25,7 +25,7 @@ AFFECTED = ((5, 0), (5, 4))
 def check(context: Context) -> Iterator[Finding]:
     if not versions.names(context, AFFECTED):
         return
-    for config in configs(context.analysis):
+    for config in configs(context):
         record = config_type(config)
         if record is None:
             continue

@@ -26,7 +26,7 @@ PADDING_ENGINES = ("vllm", "sglang", "tensorrt-llm", "trtllm")
 
 def check(context: Context) -> Iterator[Finding]:
     ranks = context.options.serving.tensor_parallel
-    config = decoder_config(context.analysis)
+    config = decoder_config(context)
     if ranks is None or ranks <= 1 or config is None:
         return
     heads, kv_heads = geometry.heads(config), geometry.kv_heads(config)

@@ -24,7 +24,7 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     ranks = context.options.serving.tensor_parallel
-    config, block = decoder_config(context.analysis), quantization(context.analysis)
+    config, block = decoder_config(context), quantization(context.analysis)
     if ranks is None or ranks <= 1 or config is None or block is None:
         return
     if block.block is not None:

@@ -36,7 +36,7 @@ FOREIGN = ("talker_config", "code_predictor_config", "code2wav_config", "token2w
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         if any(part in FOREIGN for part in config.pointer.split("/")):
             continue
         owner = _embedding_owner(context.analysis, config)

@@ -18,7 +18,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    config = decoder_config(context.analysis)
+    config = decoder_config(context)
     rows = None if config is None else integer(config, "vocab_size", "n_vocab", "padded_vocab_size")
     if config is None or rows is None or rows <= 0:
         return

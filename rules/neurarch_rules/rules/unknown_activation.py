@@ -29,7 +29,7 @@ def check(context: Context) -> Iterator[Finding]:
     from neurarch_schemas.catalogue.load import enumerations
 
     known = [str(name) for name in enumerations()["activations"]]
-    for config in configs(context.analysis):
+    for config in configs(context):
         if not config.is_native:
             continue
         for key in KEYS:

@@ -27,7 +27,7 @@ QUANTIZATION_KEYS = ("bnb_4bit_compute_dtype", "bnb_4bit_quant_storage", "comput
 
 def check(context: Context) -> Iterator[Finding]:
     places: list[tuple[str, str, object]] = []
-    for config in configs(context.analysis):
+    for config in configs(context):
         data = written(context.analysis, config)
         if config.is_native or not config.pointer:
             places += ((key, join_pointer(config.pointer, key), data.get(key)) for key in KEYS)

@@ -36,7 +36,7 @@ EPSILONS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", 
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         for name in SIZES:
             yield from _size(config, name)
         for name in config.settings:

@@ -22,9 +22,9 @@ RESERVE = 0.1
 def check(context: Context) -> Iterator[Finding]:
     serving = context.options.serving
     memory, one = memory_bytes(serving), gpu_memory_gib(serving)
-    weights, checkpoint = context.analysis.weights, context.analysis.checkpoint
-    if memory is None or one is None or weights is None:
+    if memory is None or one is None or context.analysis.weights is None:
         return
+    weights, checkpoint = context.analysis.weights, context.analysis.checkpoint
     size = checkpoint.bytes if checkpoint is not None and checkpoint.bytes else weights.bytes
     usable = memory * (1 - RESERVE)
     if size <= usable:

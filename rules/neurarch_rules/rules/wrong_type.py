@@ -34,7 +34,7 @@ ELSEWHERE = ("dtype", "torch_dtype", "id2label", "label2id", "num_labels", "auto
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for config in configs(context.analysis):
+    for config in configs(context):
         record = config_type(config)
         if record is None:
             continue

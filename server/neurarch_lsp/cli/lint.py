@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.report import FileReport
 from neurarch_rules.engine import analyse
-from neurarch_rules.engine.run import Result, run
+from neurarch_rules.engine.run import Crash, Result, internal_error, run
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Applicability, Finding
@@ -65,21 +65,32 @@ def lint(
     """Findings of one text shown as ``name``; with ``applicabilities`` also the text after fixes, linted again."""
     before = text
     applied: tuple[str, ...] = ()
-    if applicabilities:
-        from neurarch_rules.engine.fixes import fix_text
 
-        def again(text: str) -> tuple[Finding, ...]:
+    def again(text: str) -> tuple[Finding, ...]:
             analysis = analyse.analyse_text(path, text)
             return () if analysis is None else run(analysis, options).findings
 
-        fixed = fix_text(text, again, applicabilities)
-        text, applied = fixed.text, fixed.applied
-    analysis = analyse.analyse_text(path, text)
+    try:
+        if applicabilities:
+            from neurarch_rules.engine.fixes import fix_text
+
+            fixed = fix_text(text, again, applicabilities)
+            text, applied = fixed.text, fixed.applied
+        analysis = analyse.analyse_text(path, text)
+    except Exception as error:  # one file must not end the run
+        return _failed(name, path, text, error)
     if analysis is None:
         return Outcome(None, None, before, text, applied)
     result = run(analysis, options, clock=clock)
     report = FileReport(name, analysis.document, result.findings, _sibling_reader(path))
     return Outcome(report, result, before, text, applied)
+
+
+def _failed(name: str, path: str, text: str, error: Exception) -> Outcome:
+    """A defect of ours while reading the file: one finding, and no text is changed."""
+    finding = internal_error("reading", f"{type(error).__name__}: {error}")
+    report = FileReport(name, analyse.parse(path, ""), (finding,))
+    return Outcome(report, Result((finding,), crashes=(Crash("reading", error),)), text, text)
 
 
 def _sibling_reader(path: str) -> Callable[[str], JsonDocument | None]:
