@@ -45,6 +45,8 @@ def depth_model(config: ModelConfig, tied_to: str | None = None) -> Module:
 def depth_decoder(config: ModelConfig, tied_to: str | None = None) -> Module:
     """With one head for each codebook but the first; one of them works on each token."""
     hidden, rows, books = (config.integer(key) for key in ("hidden_size", "vocab_size", "num_codebooks"))
+    if not books:
+        raise CannotBuild("num_codebooks is zero", ("num_codebooks",))
     heads = Module(
         "CodebooksHead",
         (Tensor("weight", (books - 1, hidden, rows)),),
