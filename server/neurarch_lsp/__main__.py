@@ -19,6 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
         from neurarch_lsp.cli import report
 
         return report.run(parsed)
+    if mode == "compare":
+        from neurarch_lsp.cli import compare
+
+        return compare.run(parsed)
     if mode in ("rules", "explain"):
         from neurarch_lsp.cli import explain
 

@@ -30,5 +30,7 @@ class Assumptions:
     utilization: float = 1.0
     """Share of a device's peak that is reached; 1 is the roofline itself, real training reaches 0.3 to 0.5."""
     reserve: float = 0.1
+    models: str | None = None
+    """A folder of configs to search for similar models besides the published ones."""
     expand: bool = False
     """Whether the structure table lists every layer."""

@@ -16,6 +16,7 @@ from neurarch_lsp.card.sections import (
     head,
     parts,
     serving,
+    similar,
     structure,
     training,
 )
@@ -49,6 +50,7 @@ def build_card(
             structure.section(analysis, assumed),
             training.section(analysis, assumed),
             serving.section(analysis, assumed),
+            similar.section(analysis, assumed),
         ]
     sections += [rule_findings.section(findings), fields.section(analysis, findings)]
     return Card(name_of(file), kind, tuple(section for section in sections if section is not None))

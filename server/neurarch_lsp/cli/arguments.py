@@ -25,7 +25,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = build_parser()
     parsed = parser.parse_args(arguments)
     parsed.mode = _mode(parsed)
-    if parsed.mode in ("check", "report") and not parsed.paths:
+    if parsed.mode in ("check", "report", "compare") and not parsed.paths:
         parser.error(f"--{parsed.mode} needs at least one path (- is standard input)")
     if parsed.mode == "server" and parsed.paths:
         parser.error("paths are for --check or --report")
@@ -41,6 +41,8 @@ def _mode(parsed: argparse.Namespace) -> str:
         return "check"
     if parsed.report:
         return "report"
+    if parsed.compare:
+        return "compare"
     if parsed.rules:
         return "rules"
     return "explain" if parsed.explain is not None else "server"
@@ -58,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     modes = parser.add_argument_group("what to do").add_mutually_exclusive_group()
     modes.add_argument("--check", action="store_true", help="lint files and folders")
     modes.add_argument("--report", action="store_true", help="print the numbers of models")
+    modes.add_argument("--compare", action="store_true", help="two models side by side: files, cached models, REV:FILE")
     modes.add_argument("--rules", action="store_true", help="list the rules")
     modes.add_argument("--explain", metavar="RULE", help="print the page of one rule")
     modes.add_argument("--stdio", action="store_true", help="language server on stdin and stdout (the default)")

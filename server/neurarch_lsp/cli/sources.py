@@ -17,7 +17,7 @@ GIT_SECONDS = 20
 
 @dataclass(frozen=True)
 class Source:
-    """``name`` as the user gave it; ``analysis``, or ``error`` where nothing can be said; ``missing``: no such input."""
+    """``name`` as given; ``analysis``, or ``error`` where nothing can be said; ``missing``: there is no such input."""
 
     name: str
     analysis: Analysis | None

@@ -51,7 +51,7 @@ def section(analysis: Analysis, findings: Sequence[Finding] = ()) -> Section | N
     )
 
 
-def compact(value: JSONValue) -> str:
+def compact(value: JSONValue, longest: int = LONGEST) -> str:
     """One line; equal neighbours in arrays as "62 x 1", long values cut."""
     if isinstance(value, list) and len(value) > 3 and not any(isinstance(item, list | dict) for item in value):
         runs = [(len(list(group)), item) for item, group in groupby(value, key=lambda item: (type(item), item))]
@@ -64,4 +64,4 @@ def compact(value: JSONValue) -> str:
         )
     else:
         text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return text if len(text) <= longest else text[: longest - 3] + "..."

@@ -1,0 +1,62 @@
+"""The most similar published models, and other checkpoints of the same type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.card.blocks import Note, Section, Table
+from neurarch_lsp.card.features import features, reasons
+from neurarch_lsp.card.similar import catalogue, folder_models, most_similar
+from neurarch_schemas.accounting.quantities import count
+
+if TYPE_CHECKING:
+    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_schemas.analysis import Analysis
+
+MOST_SIBLINGS = 8
+
+
+def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
+    mine = features(analysis)
+    if mine is None:
+        return None
+    known = catalogue() + (folder_models(assumed.models) if assumed.models else ())
+    matches = most_similar(mine, known)
+    rows = tuple(
+        (
+            f"{match.score:.3f}",
+            match.known.name,
+            match.known.lab,
+            match.known.released or "",
+            reasons(mine, match.known.features) if match.known.features else "",
+        )
+        for match in matches
+    )
+    blocks: list[Table | Note] = [Table(("score", "model", "lab", "released", "why"), rows, numeric=frozenset({0}))]
+    siblings = [
+        entry
+        for entry in known
+        if entry.features is not None and entry.features.words.get("model_type") == mine.words["model_type"]
+    ]
+    listed: list[tuple[str, str, str]] = []
+    for entry in siblings[:MOST_SIBLINGS]:
+        other = entry.analysis()
+        if other is not None and other.parameters is not None:
+            listed.append((entry.name, count(other.parameters.total), count(other.parameters.active)))
+    if listed:
+        caption = f"Other checkpoints of type {mine.words['model_type']}"
+        blocks.append(
+            Table(("model", "parameters", "active"), tuple(listed), numeric=frozenset({1, 2}), caption=caption)
+        )
+    blocks.append(Note("The score is a weighted mean over sizes, kind and concepts; its formula is in docs/cost.md."))
+    return Section(
+        "similar",
+        "Most similar models",
+        tuple(blocks),
+        {
+            "matches": [
+                {"name": match.known.name, "score": round(match.score, 4), "released": match.known.released}
+                for match in matches
+            ]
+        },
+    )
