@@ -365,6 +365,8 @@ class Attributes(Core):
                 return Builtin("__get__", lambda machine, receiver, owner=None: BoundMethod(value, receiver))
             case "__wrapped__":
                 return MISSING
+            case "__defaults__" | "__kwdefaults__" if value.__class__ is Builtin:
+                return None
         if value.__class__ is Function:
             match name:
                 case "__defaults__":

@@ -15,7 +15,7 @@ class Budgets:
     """Nested calls of interpreted functions."""
     seconds: float = 20.0
     total_seconds: float = 60.0
-    idle_steps: int = 150_000
+    idle_steps: int = 2_000_000
     """Statements and calls in a construction without any new tensor: an endless loop, or work that builds nothing."""
     container: int = 200_000
     """Items in one container, characters in one string (times 50)."""

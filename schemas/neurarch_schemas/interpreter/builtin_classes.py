@@ -149,6 +149,7 @@ def install(machine: Machine) -> None:
     machine.host_classes[PythonModule] = Class(
         machine, "module", module="types", construct=lambda machine, name, doc=None: PythonModule(name)
     )
+    machine.host_classes[PythonModule].namespace["__init__"] = Builtin("__init__", _module_init, binds=True)
     machine.host_classes[TypingForm] = Class(machine, "GenericAlias", module="types")
     machine.host_classes[Unknown] = Class(machine, "unknown")
     machine.host_classes[Partial] = Class(machine, "partial", module="functools", construct=_partial)
@@ -222,6 +223,11 @@ def _object_methods() -> dict[str, Value]:
         "__format__": Builtin("__format__", lambda machine, self, spec: format(str(self), spec), binds=True),
     }
     return dict(methods)
+
+
+def _module_init(machine: Machine, self: Instance, name: Value, doc: Value = None) -> None:
+    """Of classes that derive from the module type."""
+    self.attrs["__name__"] = name
 
 
 def _index(value: Value) -> int:

@@ -87,7 +87,9 @@ def functions() -> dict[str, Value]:
 
 
 def _open(machine: Machine, *args: Value, **kwargs: Value) -> Value:
-    machine.fail("FileNotFoundError", "files are not read")
+    from neurarch_schemas.interpreter.libraries.files import open_file
+
+    return open_file(machine, *args, **kwargs)
 
 
 def _len(machine: Machine, value: Value) -> Value:

@@ -125,7 +125,7 @@ class Calls(Statements, Core):
         if node.__class__ is ast.AsyncFunctionDef:
             return Unknown("asynchronous code", data=True)
         if self.call_depth >= meter.budgets.depth:
-            raise BudgetExceeded(f"calls nest deeper than {meter.budgets.depth}")
+            raise BudgetExceeded(f"calls nest deeper than {meter.budgets.depth} (in {function.qualname})")
         caller = self.frame
         self.frame = frame
         self.call_depth += 1

@@ -25,6 +25,9 @@ from neurarch_schemas.interpreter.values import (
 
 
 class Imports(Core):
+    searching: set[tuple[str, str]]
+    """Names being looked for behind star imports, so that circular ones end."""
+
     def import_module(self, name: str) -> Value:
         """The module. Raises an interpreted ModuleNotFoundError."""
         known = self.modules.get(name)
@@ -58,7 +61,7 @@ class Imports(Core):
         namespace = module.namespace
         namespace["__file__"] = file or ""
         namespace["__package__"] = name if is_package else name.rpartition(".")[0]
-        namespace["__spec__"] = Unknown("a module specification", data=True)
+        namespace["__spec__"] = None
         namespace["__doc__"] = None
         if is_package:
             namespace["__path__"] = [os.path.dirname(file) if file else ""]
@@ -255,6 +258,9 @@ class Imports(Core):
         if name == "__dict__":
             for key in list(namespace):
                 self.resolve(namespace[key], namespace, key)
+            if module.stars:
+                for key in self.public_names(module):
+                    self.module_attr(module, key)
             return namespace
         if name == "__class__":
             return self.type_of(module)
@@ -266,6 +272,18 @@ class Imports(Core):
         return MISSING if module.missing is None or name.startswith("__") else module.missing(name)
 
     def _star_name(self, module: PythonModule, name: str) -> Value:
+        if not module.stars:
+            return MISSING
+        searching: set[tuple[str, str]] = self.searching
+        if (module.name, name) in searching:
+            return MISSING
+        searching.add((module.name, name))
+        try:
+            return self._search_stars(module, name)
+        finally:
+            searching.discard((module.name, name))
+
+    def _search_stars(self, module: PythonModule, name: str) -> Value:
         for source in reversed(module.stars):
             found = self._try_import(source)
             if isinstance(found, PythonModule):

@@ -61,6 +61,7 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         self.import_guard = 0
         self.call_depth = 0
         self.modules = {}
+        self.searching = set()
         self.classes = {}
         self.host_classes = {}
         self.builtins = {}

@@ -127,6 +127,15 @@ class Sources:
             self._listings[folder] = known
         return known
 
+    def inside(self, path: str) -> bool:
+        """Whether a path lies below a search path."""
+        path = os.path.normpath(path)
+        return any(path == root or path.startswith(root.rstrip("/") + "/") for root in self.search_paths)
+
+    def readable(self, path: str) -> str | None:
+        """The text of a data file a program may read: below the search paths only."""
+        return self.text(os.path.normpath(path)) if self.inside(path) and os.path.isabs(path) else None
+
     def version(self, distribution: str) -> str | None:
         """The version of an installed distribution, from the name of its metadata folder."""
         wanted = distribution.lower().replace("-", "_").replace(".", "_")

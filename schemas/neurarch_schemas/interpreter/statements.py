@@ -193,17 +193,23 @@ class Statements(Expressions, Core):
 
     def _FunctionDef(self, node: ast.FunctionDef, frame: Frame) -> Value:
         function: Value = self.make_function(node, frame, node.name)
-        for decorator in reversed(node.decorator_list):
-            function = self.call(self.evaluate(decorator, frame), [function], {})
-        self.assign(ast.Name(node.name, ast.Store()), function, frame)
+        self.assign(ast.Name(node.name, ast.Store()), self._decorate(function, node.decorator_list, frame), frame)
+
+    def _decorate(self, value: Value, decorators: list[ast.expr], frame: Frame) -> Value:
+        """Unknown decorators are taken to return what they are given."""
+        for decorator in reversed(decorators):
+            function = self.evaluate(decorator, frame)
+            if function.__class__ is not Unknown:
+                self.frame = frame
+                result = self.call(function, [value], {})
+                value = value if result.__class__ is Unknown else result
+        return value
 
     _AsyncFunctionDef = _FunctionDef
 
     def _ClassDef(self, node: ast.ClassDef, frame: Frame) -> Value:
         cls = self.make_class(node, frame)
-        for decorator in reversed(node.decorator_list):
-            cls = self.call(self.evaluate(decorator, frame), [cls], {})
-        self.assign(ast.Name(node.name, ast.Store()), cls, frame)
+        self.assign(ast.Name(node.name, ast.Store()), self._decorate(cls, node.decorator_list, frame), frame)
 
     def _Import(self, node: ast.Import, frame: Frame) -> Value:
         self.import_statement(node, frame)
@@ -211,6 +217,8 @@ class Statements(Expressions, Core):
     _ImportFrom = _Import
 
     def _If(self, node: ast.If, frame: Frame) -> Value:
+        if frame.parent is None and frame.function is None and node.orelse and _replaces_module(node):
+            return self.execute(node.body, frame)
         test = self.evaluate(node.test, frame)
         try:
             chosen = self.truth(test)
@@ -594,6 +602,19 @@ class Statements(Expressions, Core):
 
 class ImportSuppressor:
     """``contextlib.suppress(ImportError)``."""
+
+
+def _replaces_module(node: ast.If) -> bool:
+    """``if TYPE_CHECKING: imports, else: sys.modules[__name__] = a lazy module``: both sides hold the same names."""
+    names = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}
+    if "TYPE_CHECKING" not in names:
+        return False
+    return any(
+        isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Subscript)
+        and ast.unparse(statement.targets[0]).startswith("sys.modules[")
+        for statement in node.orelse
+    )
 
 
 def _contains_yield(node: ast.stmt) -> bool:

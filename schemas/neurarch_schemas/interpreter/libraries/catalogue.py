@@ -42,6 +42,9 @@ BUILDERS: dict[str, str] = {
     "json": _ROOM + "system",
     "warnings": _ROOM + "system",
     "logging": _ROOM + "system",
+    "glob": _ROOM + "files",
+    "yaml": _ROOM + "files",
+    "pkgutil": _ROOM + "system",
     "threading": _ROOM + "system",
     "weakref": _ROOM + "system",
     "string": _ROOM + "system",
@@ -109,7 +112,7 @@ def build(machine: Machine, name: str) -> Value:
             place = _ROOM + "absent"
         else:
             return None
-    elif top in ("regex", "importlib_metadata") and machine.sources.find(top) is None:
+    elif top in ("regex", "importlib_metadata", "yaml", "einops") and machine.sources.find(top) is None:
         return None
     made: PythonModule | None = import_module(place).build(machine, name)
     return made

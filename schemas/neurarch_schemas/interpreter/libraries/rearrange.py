@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.libraries.library import module, unknown_data
@@ -52,7 +53,84 @@ def build(machine: Machine, name: str) -> PythonModule:
     return module(name, {}, unknown_data(name))
 
 
-def _tensor(machine: Machine, value: Value = None, *args: Value, **kwargs: Value) -> Value:
-    from neurarch_schemas.interpreter.torch_nn.tensor import unknown_tensor
+def _tensor(machine: Machine, value: Value = None, pattern: Value = "", *args: Value, **axes: Value) -> Value:
+    from neurarch_schemas.interpreter.torch_nn.factories import stack
+    from neurarch_schemas.interpreter.torch_nn.tensor import Tensor, like, unknown_tensor
 
-    return unknown_tensor(machine)
+    if isinstance(value, list | tuple) and value:
+        value = stack(machine, value)
+    if not isinstance(value, Tensor) or value.shape is None or not isinstance(pattern, str):
+        return unknown_tensor(machine)
+    shape = output_shape(value.shape, pattern, axes)
+    keeps = shape is not None and prod(shape) == prod(value.shape) and _same_order(pattern)
+    return like(value, shape, value.values if keeps else None)
+
+
+def _same_order(pattern: str) -> bool:
+    """Only sizes of one come or go, so the row-major values stay."""
+    left, _, right = pattern.partition("->")
+    names = [
+        [name for name in side.replace("(", " ").replace(")", " ").split() if name not in ("1", "()")] for side in (left, right)
+    ]
+    return names[0] == names[1]
+
+
+def _axes(side: str) -> list[list[str]]:
+    """``"b (h d) 1"`` as ``[["b"], ["h", "d"], ["1"]]``."""
+    found: list[list[str]] = []
+    group: list[str] | None = None
+    for token in side.replace("(", " ( ").replace(")", " ) ").split():
+        if token == "(":
+            group = []
+        elif token == ")":
+            found.append(group or [])
+            group = None
+        elif group is not None:
+            group.append(token)
+        else:
+            found.append([token])
+    return found
+
+
+def output_shape(shape: tuple[int, ...], pattern: str, sizes: dict[str, Value]) -> tuple[int, ...] | None:
+    """The shape a pattern of einops gives, or None where it does not follow from the input."""
+    left_side, arrow, right_side = pattern.partition("->")
+    if not arrow:
+        return None
+    left, right = _axes(left_side), _axes(right_side)
+    known: dict[str, int] = {name: size for name, size in sizes.items() if isinstance(size, int)}
+    rest: tuple[int, ...] = ()
+    if ["..."] in left:
+        place = left.index(["..."])
+        extra = len(shape) - (len(left) - 1)
+        if extra < 0:
+            return None
+        rest = shape[place : place + extra]
+        shape = shape[:place] + shape[place + extra :]
+        left = left[:place] + left[place + 1 :]
+    if len(left) != len(shape):
+        return None
+    for group, size in zip(left, shape, strict=True):
+        unknown = [name for name in group if not name.isdecimal() and name not in known]
+        product = prod(int(name) if name.isdecimal() else known[name] for name in group if name not in unknown)
+        if len(unknown) > 1 or (unknown and (product == 0 or size % product)):
+            return None
+        if unknown:
+            known[unknown[0]] = size // product
+    result: list[int] = []
+    for group in right:
+        if group == ["..."]:
+            result.extend(rest)
+            continue
+        total = 1
+        for name in group:
+            if name == "...":
+                total *= prod(rest)
+            elif name.isdecimal():
+                total *= int(name)
+            elif name in known:
+                total *= known[name]
+            else:
+                return None
+        result.append(total)
+    return tuple(result)

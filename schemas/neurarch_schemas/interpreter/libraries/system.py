@@ -10,6 +10,7 @@ import os.path
 import string as host_string
 from typing import TYPE_CHECKING, Any
 
+from neurarch_schemas.interpreter.libraries.files import TextFile, find_files, open_file
 from neurarch_schemas.interpreter.libraries.library import method, module, new_class, nothing, plain, unknown_data
 from neurarch_schemas.interpreter.values import (
     MISSING,
@@ -41,7 +42,13 @@ def build(machine: Machine, name: str) -> PythonModule:
         "threading": _threading,
         "weakref": _weakref,
         "string": _string,
+        "pkgutil": lambda machine: module("pkgutil", {"walk_packages": _no_modules, "iter_modules": _no_modules}),
     }[name](machine)
+
+
+def _no_modules(machine: Machine, *args: Value, **kwargs: Value) -> list[Value]:
+    """Packages are not walked: what they hold is read when it is named."""
+    return []
 
 
 def _os(machine: Machine) -> PythonModule:
@@ -69,7 +76,7 @@ def _os_path(machine: Machine) -> PythonModule:
     names = ("join", "basename", "dirname", "splitext", "normpath", "isabs", "split", "commonprefix")
     entries: dict[str, Value] = {name: plain(getattr(os.path, name)) for name in names}
     entries["abspath"] = entries["realpath"] = entries["expanduser"] = entries["expandvars"] = plain(os.path.normpath)
-    entries["exists"] = entries["isfile"] = lambda machine, path: machine.sources.text(str(path)) is not None if str(path).endswith((".yaml", ".yml", ".json", ".py", ".txt")) else False
+    entries["exists"] = entries["isfile"] = lambda machine, path: machine.sources.readable(str(path)) is not None
     entries["isdir"] = lambda machine, path: False
     entries["sep"] = "/"
     return module("os.path", entries)
@@ -153,7 +160,7 @@ def _json(machine: Machine) -> PythonModule:
         {
             "loads": loads,
             "dumps": lambda machine, *args, **kwargs: Unknown("JSON text", data=True),
-            "load": lambda machine, *args, **kwargs: Unknown("a JSON file", data=True),
+            "load": lambda machine, file, **kwargs: json.loads(file.text) if isinstance(file, TextFile) else Unknown("a JSON file", data=True),
             "dump": nothing,
             "JSONDecodeError": machine.builtins["ValueError"],
             "JSONEncoder": Class(machine, "JSONEncoder", module="json"),
@@ -276,8 +283,9 @@ def _pathlib(machine: Machine) -> PythonModule:
             "absolute": method("absolute", lambda machine, self: self),
             "expanduser": method("expanduser", lambda machine, self: self),
             "as_posix": method("as_posix", lambda machine, self: text(self)),
-            "exists": method("exists", lambda machine, self: machine.sources.text(text(self)) is not None),
-            "is_file": method("is_file", lambda machine, self: machine.sources.text(text(self)) is not None),
+            "exists": method("exists", lambda machine, self: machine.sources.readable(text(self)) is not None),
+            "is_file": method("is_file", lambda machine, self: machine.sources.readable(text(self)) is not None),
+            "open": method("open", lambda machine, self, *args, **kwargs: open_file(machine, text(self), *args, **kwargs)),
             "is_dir": method("is_dir", lambda machine, self: False),
             "mkdir": method("mkdir", nothing),
             "read_text": method("read_text", _read_text),
@@ -288,8 +296,8 @@ def _pathlib(machine: Machine) -> PythonModule:
             "stem": prop(lambda value: os.path.splitext(os.path.basename(value))[0]),
             "suffix": prop(lambda value: os.path.splitext(value)[1]),
             "parts": prop(lambda value: tuple(value.split("/"))),
-            "glob": method("glob", lambda machine, self, pattern: Unknown("a directory listing", data=True)),
-            "rglob": method("rglob", lambda machine, self, pattern: Unknown("a directory listing", data=True)),
+            "glob": method("glob", lambda machine, self, pattern: [make(each) for each in find_files(machine, f"{text(self)}/{pattern}")]),
+            "rglob": method("rglob", lambda machine, self, pattern: [make(each) for each in find_files(machine, f"{text(self)}/**/{pattern}")]),
             "cwd": Builtin("cwd", lambda machine: make("/")),
             "home": Builtin("home", lambda machine: make("/")),
         }
@@ -306,7 +314,7 @@ def _parents(make: Any, value: str) -> list[Instance]:
 
 
 def _read_text(machine: Machine, self: Instance, *args: Value, **kwargs: Value) -> Value:
-    found = machine.sources.text(self.attrs["<path>"])
+    found = machine.sources.readable(self.attrs["<path>"])
     if found is None:
         machine.fail("FileNotFoundError", self.attrs["<path>"])
     return found

@@ -238,6 +238,38 @@ def eye(machine: Machine, rows: Value, columns: Value = None, **options: Value) 
     return new_tensor(machine, found, None, None, reason)
 
 
+def diff(machine: Machine, source: Value, **options: Value) -> Value:
+    if isinstance(source, Tensor) and source.shape is not None and len(source.shape) == 1:
+        values = None
+        if source.values is not None:
+            values = [b - a for a, b in zip(source.values, source.values[1:], strict=False)]
+        return like(source, (max(source.shape[0] - 1, 0),), values)
+    return new_tensor(machine, None, reason="torch.diff")
+
+
+def unique(machine: Machine, source: Value, *args: Value, return_counts: Value = False, **options: Value) -> Value:
+    if not isinstance(source, Tensor) or source.values is None or options.get("return_inverse"):
+        return new_tensor(machine, None, reason="torch.unique")
+    found = sorted(set(source.values))
+    made = like(source, (len(found),), found)
+    if return_counts:
+        counts = [source.values.count(value) for value in found]
+        return (made, new_tensor(machine, (len(found),), counts, dtypes(machine)["int64"]))
+    return made
+
+
+def einsum(machine: Machine, equation: Value, operands: tuple[Value, ...]) -> Value:
+    if not isinstance(equation, str) or "->" not in equation or "." in equation:
+        return new_tensor(machine, None, reason="torch.einsum")
+    left, _, right = equation.replace(" ", "").partition("->")
+    known: dict[str, int] = {}
+    for names, operand in zip(left.split(","), operands, strict=False):
+        if not isinstance(operand, Tensor) or operand.shape is None or len(operand.shape) != len(names):
+            return new_tensor(machine, None, reason="torch.einsum")
+        known.update(zip(names, operand.shape, strict=True))
+    return new_tensor(machine, tuple(known[name] for name in right))
+
+
 def outer(machine: Machine, left: Value, right: Value) -> Tensor:
     if isinstance(left, Tensor) and isinstance(right, Tensor) and left.shape and right.shape:
         values = None

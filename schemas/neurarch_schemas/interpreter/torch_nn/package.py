@@ -170,6 +170,27 @@ def _tensor_function(name: str) -> Any:
 _SCALARS = {"sqrt": math.sqrt, "exp": math.exp, "log": math.log, "floor": math.floor, "ceil": math.ceil, "abs": abs, "round": round}
 
 
+_PAIRS = {
+    "add": "add", "sub": "sub", "subtract": "sub", "mul": "mul", "multiply": "mul", "div": "truediv", "divide": "truediv",
+    "true_divide": "truediv", "pow": "pow", "maximum": "max", "minimum": "min", "floor_divide": "floordiv",
+    "remainder": "mod", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
+}  # fmt: skip
+
+
+def _pair(name: str) -> Any:
+    def call(machine: Machine, a: Value = None, b: Value = None, **options: Value) -> Value:
+        a, b = options.get("input", a), options.get("other", b)
+        rounding = options.get("rounding_mode")
+        kind = "floordiv" if name == "truediv" and rounding == "floor" else name
+        if isinstance(a, Tensor):
+            return elementwise(a, b, kind, False)
+        if isinstance(b, Tensor):
+            return elementwise(b, a, kind, True)
+        return Unknown(f"torch.{name}", data=True)
+
+    return call
+
+
 def _missing(name: str) -> Value:
     if name.startswith("_") or name in ("ops", "classes"):
         return Unknown(f"torch.{name}", data=True)
@@ -224,8 +245,10 @@ def _torch(machine: Machine) -> PythonModule:
         full_like=factories.like_factory(None),
         rand_like=factories.like_factory(None),
         randn_like=factories.like_factory(None),
-        add=lambda machine, a, b, **k: elementwise(a, b, "add", False) if isinstance(a, Tensor) else machine.binary(_ADD, a, b),
-        pow=lambda machine, a, b, **k: elementwise(a, b, "pow", False) if isinstance(a, Tensor) else elementwise(b, a, "pow", True),
+        **{key: _pair(name) for key, name in _PAIRS.items()},
+        diff=factories.diff,
+        unique=factories.unique,
+        einsum=lambda machine, equation, *operands: factories.einsum(machine, equation, operands),
         polar=lambda machine, a, b: a,
         is_tensor=lambda machine, value: isinstance(value, Tensor),
         numel=lambda machine, value: METHODS["numel"](machine, value),
@@ -283,15 +306,6 @@ def _torch(machine: Machine) -> PythonModule:
     made = module("torch", entries, _missing)
     made.namespace["__version__"] = machine.sources.version("torch") or "2.13.0"
     return made
-
-
-def _add() -> Any:
-    import ast
-
-    return ast.Add
-
-
-_ADD = _add()
 
 
 def _device_class(machine: Machine) -> Class:

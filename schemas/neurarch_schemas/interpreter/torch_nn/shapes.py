@@ -144,7 +144,8 @@ def functions() -> dict[str, Any]:
     def same(machine: Machine, value: Value = None, *args: Value, **kwargs: Value) -> Value:
         return like(value, value.shape) if isinstance(value, Tensor) else Unknown("a tensor", data=True)
 
-    def pad(machine: Machine, value: Value, pad: Value, *args: Value, **kwargs: Value) -> Value:
+    def pad(machine: Machine, input: Value, pad: Value, *args: Value, **kwargs: Value) -> Value:  # noqa: A002  # torch's name
+        value = input
         if not isinstance(value, Tensor) or value.shape is None or not isinstance(pad, tuple | list) or not _known(*pad):
             return unknown_tensor(machine)
         shape = list(value.shape)

@@ -345,7 +345,13 @@ def _split(machine: Machine, self: Tensor, sizes: Value, dim: Value = 0) -> Valu
     if isinstance(sizes, int):
         sizes = [min(sizes, total - start) for start in range(0, total, max(sizes, 1))]
     place = dim % len(self.shape)
-    return tuple(like(self, (*self.shape[:place], size, *self.shape[place + 1 :])) for size in sizes)
+    pieces = []
+    start = 0
+    for size in sizes:
+        values = self.values[start : start + size] if self.values is not None and len(self.shape) == 1 else None
+        pieces.append(like(self, (*self.shape[:place], size, *self.shape[place + 1 :]), values))
+        start += size
+    return tuple(pieces)
 
 
 def _new(fill: Any) -> Any:
@@ -398,6 +404,9 @@ METHODS: dict[str, Any] = {
     "std": _reduce(lambda values: Unknown("std", data=True)),
     "var": _reduce(lambda values: Unknown("var", data=True)),
     "chunk": _chunk,
+    "divide": lambda machine, self, other, **kwargs: elementwise(self, other, "truediv", False),
+    "subtract": lambda machine, self, other, **kwargs: elementwise(self, other, "sub", False),
+    "multiply": lambda machine, self, other: elementwise(self, other, "mul", False),
     "split": _split,
     "unbind": lambda machine, self, dim=0: tuple(self.interpreted_iter(machine)),
     "expand_as": lambda machine, self, other: like(self, other.shape if isinstance(other, Tensor) else None),
