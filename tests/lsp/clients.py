@@ -123,7 +123,7 @@ def make_client() -> Client:
         ls.published.append(params)
         ls.news.set()
 
-    def refresh(ls: Client, params: object) -> None:
+    def refresh(ls: Client, _params: object) -> None:
         ls.refreshes += 1
         ls.news.set()
 

@@ -21,7 +21,7 @@ async def session(request: pytest.FixtureRequest) -> AsyncIterator[Session]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def utf16(request: pytest.FixtureRequest) -> AsyncIterator[Session]:
+async def utf16() -> AsyncIterator[Session]:
     """For what does not depend on the client: the most common encoding, diagnostics pushed."""
     client = await start(PROFILES[1])
     yield Session(client, PROFILES[1])

@@ -32,8 +32,8 @@ def of_key(key: str, owner: ModelConfig | None, section: str | None) -> Iterator
     ``owner`` is the config object the key is in; ``section`` the name of another object around it.
     """
     if key == "model_type":
-        for name, (config_class, _) in catalogue.index()["types"].items():
-            yield name, str(config_class)
+        for name, entry in catalogue.index()["types"].items():
+            yield name, str(entry[0])
         return
     record = catalogue.config_type(owner.model_type) if owner is not None and owner.is_native else None
     if key == "architectures":

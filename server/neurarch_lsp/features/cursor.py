@@ -98,7 +98,7 @@ def _beginning(document: JsonDocument, offset: int) -> tuple[int, list[_Frame]]:
         member = container.members[at]
         start = container.start + container.starts[at]
         frame.index, frame.key = at, member.key
-        if offset - start < LARGE or member.child is None:
+        if offset - start < LARGE or not isinstance(member.value, dict | list):
             break
         pointer = join_pointer(pointer, at if member.key is None else member.key)
     return start, frames

@@ -131,7 +131,7 @@ def folds(document: JsonDocument, limit: int | None = None) -> list[tuple[int, i
                 if len(found) >= most:
                     break
             for at, member in enumerate(container.members):
-                if member.child is not None:
+                if isinstance(member.value, dict | list):
                     below.append(join_pointer(pointer, at if member.key is None else member.key))
         level = below
     return sorted(set(found))

@@ -43,6 +43,7 @@ class ClientFeatures:
     fold_text: bool = False
     inlay_resolve: frozenset[str] = frozenset()
     definition_links: bool = False
+    link_tooltips: bool = False
     watch_files: bool = False
     watch_relative_patterns: bool = False
     pull_configuration: bool = False
@@ -106,6 +107,7 @@ def resolve(params: types.InitializeParams) -> ClientFeatures:
         fold_limit=get("text_document.folding_range.range_limit"),
         fold_text=get.flag("text_document.folding_range.folding_range.collapsed_text"),
         inlay_resolve=get.names("text_document.inlay_hint.resolve_support.properties"),
+        link_tooltips=get.flag("text_document.document_link.tooltip_support"),
         definition_links=get.flag("text_document.definition.link_support"),
         watch_files=get.flag("workspace.did_change_watched_files.dynamic_registration"),
         watch_relative_patterns=get.flag("workspace.did_change_watched_files.relative_pattern_support"),

@@ -20,7 +20,11 @@ async def handle(server: NeurarchServer, params: types.DocumentLinkParams) -> li
     analysed, positions = known
     analysis = known[0].analysis
     found = await off_loop(server, _targets, analysis.document, analysis.kind, analysed.document.path)
-    return [types.DocumentLink(positions.range(link.span), target, link.tooltip) for link, target in found]
+    tooltips = server.client.link_tooltips
+    return [
+        types.DocumentLink(positions.range(link.span), target, link.tooltip if tooltips else None)
+        for link, target in found
+    ]
 
 
 def _targets(document: JsonDocument, kind: str, path: str | None) -> list[tuple[Link, str]]:
