@@ -1,18 +1,20 @@
-"""LFM2 and LFM3: gated short convolutions with attention in between."""
+"""LFM2 (dense and with experts) and LFM3: gated short convolutions with attention in between."""
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures.decoder import from_layer
 from neurarch_schemas.architectures.language_heads import with_language_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONScalar
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import attention
+from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router
 from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import linear, rms_norm, token_embedding
 from neurarch_schemas.modules.state_space import short_convolution
 from neurarch_schemas.modules.tree import Module, children
 
-MODEL_TYPES = ("lfm2", "lfm3")
+MODEL_TYPES = ("lfm2", "lfm2_moe", "lfm3")
 
 _MLP_NAMES = ("w1", "w3", "w2")
 
@@ -34,7 +36,7 @@ def self_attention(config: ModelConfig, kind: JSONScalar) -> Module:
     kv_heads = config.optional_integer("num_key_value_heads")
     head_dim = config.optional_integer("head_dim")
     dim = hidden // heads if head_dim is None else head_dim
-    if config.model_type == "lfm2":
+    if config.model_type != "lfm3":
         return attention(
             hidden,
             heads,
@@ -57,7 +59,17 @@ def self_attention(config: ModelConfig, kind: JSONScalar) -> Module:
     )
 
 
-def layer(config: ModelConfig, kind: JSONScalar) -> Module:
+def moe(config: ModelConfig) -> Module:
+    hidden, experts = config.integer("hidden_size"), config.integer("num_experts")
+    return mixture_of_experts(
+        hidden,
+        router(hidden, experts),
+        fused_experts(hidden, config.integer("moe_intermediate_size"), experts, config.integer("num_experts_per_tok")),
+        correction_bias="expert_bias" if config.flag("use_expert_bias") else None,
+    )
+
+
+def layer(config: ModelConfig, kind: JSONScalar, sparse: bool) -> Module:
     hidden = config.integer("hidden_size")
     sandwich = config.model_type == "lfm3" and config.flag("use_sandwich_norm")
     convolution = short_convolution(hidden, config.integer("conv_L_cache"), bias=config.flag("conv_bias"))
@@ -66,7 +78,7 @@ def layer(config: ModelConfig, kind: JSONScalar) -> Module:
         children=children(
             self_attn=None if kind == "conv" else self_attention(config, kind),
             conv=convolution if kind == "conv" else None,
-            feed_forward=gated_mlp(hidden, feed_forward_width(config), names=_MLP_NAMES),
+            feed_forward=moe(config) if sparse else gated_mlp(hidden, feed_forward_width(config), names=_MLP_NAMES),
             operator_norm=rms_norm(hidden),
             ffn_norm=rms_norm(hidden),
             post_operator_norm=rms_norm(hidden) if sandwich else None,
@@ -76,12 +88,13 @@ def layer(config: ModelConfig, kind: JSONScalar) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
-    hidden = config.integer("hidden_size")
+    hidden, kinds = config.integer("hidden_size"), config.layers("layer_types")
+    dense = config.integer("num_dense_layers") if config.model_type == "lfm2_moe" else kinds.length
     backbone = Module(
         "Model",
         children=children(
             embed_tokens=token_embedding(config.integer("vocab_size"), hidden),
-            layers=layers(config.layers("layer_types"), lambda kind: layer(config, kind)),
+            layers=layers(kinds.zip(from_layer(dense, kinds.length)), lambda kind: layer(config, *kind)),
             embedding_norm=rms_norm(hidden),
         ),
     )
