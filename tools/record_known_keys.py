@@ -1,4 +1,4 @@
-"""Write the list of all keys that any model type declares, from the catalogue: ``python tools/record_known_keys.py``."""
+"""Write the list of all keys that any model type of the catalogue declares."""
 
 from __future__ import annotations
 

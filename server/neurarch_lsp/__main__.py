@@ -6,7 +6,7 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns the exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error."""
+    """Run the command. Returns the exit status: 0 clean, 1 findings from --fail-on up, 2 usage or internal error."""
     from neurarch_lsp.cli.arguments import parse
 
     parsed = parse(sys.argv[1:] if arguments is None else arguments)

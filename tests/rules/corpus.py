@@ -106,9 +106,9 @@ def is_found(case: Case, outcome: Outcome) -> bool:
             continue
         pointers = [finding.place.pointer, *(related.place.pointer for related in finding.related)]
         line = report.document.lines.position(span_of(finding.place, report.document)[0])[0] + 1
-        if _names_line(where) is not None:
-            if abs(line - (_names_line(where) or 0)) <= 1:
-                return True
+        wanted_line = _names_line(where)
+        if wanted_line is not None and abs(line - wanted_line) <= 1:
+            return True
         if any(_has_key(pointer, where) for pointer in pointers if pointer):
             return True
     return False

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Context:
-    """``analysis`` is what is known about the file, computed lazily and once; ``options`` the settings that apply to it."""
+    """``analysis``: what is known about the file, computed lazily and once; ``options``: the settings that apply."""
 
     analysis: Analysis
     options: Options

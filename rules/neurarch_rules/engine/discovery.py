@@ -1,4 +1,4 @@
-"""Which rules there are: the files of the package ``neurarch_rules.rules``, and those of plugins a settings file names."""
+"""Which rules there are: the files of ``neurarch_rules.rules``, and those of plugins that a settings file names."""
 
 from __future__ import annotations
 

@@ -51,6 +51,6 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     tags: tuple[Literal["deprecated", "unnecessary"], ...] = ()
     severity: Severity | None = None
-    """None: the rule's own severity. A rule may speak more softly where it is less sure, never louder than it documents."""
+    """None: the rule's own severity. A rule may speak more softly where it is less sure, never louder."""
     rule: str = field(default="")
     category: Category = field(default="correctness")

@@ -12,6 +12,9 @@ MAX_ROUNDS = 10
 """Fixes that keep undoing each other stop here; a run that needs more is a defect in a rule."""
 
 
+SAFE: tuple[Applicability, ...] = ("safe",)
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """``applied`` are the titles of the fixes in the order they were made."""
@@ -55,7 +58,7 @@ def choose(findings: Iterable[Finding], applicabilities: Collection[Applicabilit
 def fix_text(
     text: str,
     lint: Callable[[str], Iterable[Finding]],
-    applicabilities: Collection[Applicability] = ("safe",),
+    applicabilities: Collection[Applicability] = SAFE,
     rounds: int = MAX_ROUNDS,
 ) -> Fixed:
     """Apply, lint the result, and again, until no applicable fix is left (or ``rounds`` is reached)."""

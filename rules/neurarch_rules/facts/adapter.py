@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
-    from neurarch_schemas.config.setting import JSONValue
+    from neurarch_schemas.documents.json_value import JSONValue
     from neurarch_schemas.modules.tree import Module
 
 

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
-    from neurarch_schemas.config.setting import JSONValue
+    from neurarch_schemas.documents.json_value import JSONValue
 
 
 def cache_dtype(context: Context) -> str:
-    """The dtype a serving engine keeps the cache in: a float32 checkpoint is served in 16 bits unless asked otherwise."""
+    """The dtype an engine keeps the cache in: a float32 checkpoint is served in 16 bits unless asked otherwise."""
     chosen = context.options.serving.kv_cache_dtype
     dtype = context.analysis.cache_dtype(chosen)
     return "float16" if dtype in ("float32", "float64") and chosen is None else dtype
@@ -38,8 +38,8 @@ def changed(analysis: Analysis, pointer: str, value: JSONValue) -> Analysis | No
     if not keys or not isinstance(analysis.document.data, dict):
         return None
     data = _with(analysis.document.data, keys, value)
-    kind = "params" if analysis.kind == "params" else "config"
-    return Known(analysis.document, analysis.kind, analysis.folder, read_config(data, kind))
+    config = read_config(data, "params" if analysis.kind == "params" else "config")
+    return Known(analysis.document, analysis.kind, analysis.folder, config)
 
 
 def _with(data: dict[str, JSONValue], keys: tuple[str, ...], value: JSONValue) -> dict[str, JSONValue]:

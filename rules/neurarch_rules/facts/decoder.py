@@ -25,7 +25,7 @@ def _decoder_config(analysis: Analysis) -> ModelConfig | None:
     config = analysis.config
     while config is not None:
         inner = next((config.nested[key] for key in TEXT_KEYS if key in config.nested), None)
-        if inner is None or geometry.layers(inner) is None and not inner.nested:
+        if inner is None or (geometry.layers(inner) is None and not inner.nested):
             return config
         config = inner
     return None

@@ -15,14 +15,35 @@ if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.catalogue.load import ConfigType
     from neurarch_schemas.config.model_config import ModelConfig
-    from neurarch_schemas.config.setting import JSONValue
+    from neurarch_schemas.documents.json_value import JSONValue
 
 ROPE_KEYS = ("rope_scaling", "rope_theta", "partial_rotary_factor")
 FORMER_BASE_KEYS = frozenset(
-    ("tie_encoder_decoder", "cross_attention_hidden_size", "add_cross_attention", "tf_legacy_loss", "pruned_heads", "prefix")
-    + ("finetuning_task", "torchscript", "use_bfloat16", "is_decoder", "decoder_start_token_id", "sep_token_id")
-    + ("bos_token_id", "eos_token_id", "pad_token_id", "tokenizer_class", "tie_word_embeddings", "gradient_checkpointing")
-    + ("transformers.js_config", "transformers_weights", "use_flash_attn", "attn_implementation_internal", "is_composition")
+    (
+        "tie_encoder_decoder",
+        "cross_attention_hidden_size",
+        "add_cross_attention",
+        "tf_legacy_loss",
+        "pruned_heads",
+        "prefix",
+        "finetuning_task",
+        "torchscript",
+        "use_bfloat16",
+        "is_decoder",
+        "decoder_start_token_id",
+        "sep_token_id",
+        "bos_token_id",
+        "eos_token_id",
+        "pad_token_id",
+        "tokenizer_class",
+        "tie_word_embeddings",
+        "gradient_checkpointing",
+        "transformers.js_config",
+        "transformers_weights",
+        "use_flash_attn",
+        "attn_implementation_internal",
+        "is_composition",
+    )
 )
 """Keys that transformers 4 wrote into every config."""
 
@@ -48,7 +69,11 @@ def _unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSON
     record = config_type(config)
     if record is None:
         return
-    flat = [inner for nested in config.nested.values() if nested.pointer == config.pointer and (inner := config_type(nested))]
+    flat = [
+        inner
+        for nested in config.nested.values()
+        if nested.pointer == config.pointer and (inner := config_type(nested))
+    ]
     for key, value in written(analysis, config).items():
         if not is_known(record, key) and not any(is_known(inner, key) for inner in flat):
             yield key, value

@@ -10,14 +10,13 @@ if TYPE_CHECKING:
 
 def layer_types(config: ModelConfig) -> tuple[str, ...]:
     """The distinct layer types in order of appearance, written or derived; () where there are none."""
-    setting = config.setting("layer_types")
-    if setting is None:
-        return ()
+    pattern = config.patterns.get(config.synonyms.get("layer_types", "layer_types"))
+    written = config.get("layer_types")
     values: list[object] = []
-    if isinstance(setting.value, list):
-        values = list(setting.value)
-    elif setting.pattern is not None:
-        values = [item for run in setting.pattern.runs for item in run.period]
+    if isinstance(written, list):
+        values = list(written)
+    elif pattern is not None:
+        values = [item for run in pattern.runs for item in run.period]
     return tuple(dict.fromkeys(item for item in values if isinstance(item, str)))
 
 

@@ -120,3 +120,16 @@ def integer(config: ModelConfig, *names: str) -> int | None:
 
 def number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def json_kind(value: object) -> str:
+    """What JSON Schema calls the type of a value; whole numbers are "number" too."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"

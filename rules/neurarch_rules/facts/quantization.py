@@ -11,15 +11,49 @@ from neurarch_schemas.documents.pointer import join_pointer
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
-    from neurarch_schemas.config.setting import JSONValue
+    from neurarch_schemas.documents.json_value import JSONValue
 
-NOT_CONVERTED = ("modules_to_not_convert", "exclude_modules", "ignored_layers", "ignore", "llm_int8_skip_modules", "modules_to_not_quantize")
+NOT_CONVERTED = (
+    "modules_to_not_convert",
+    "exclude_modules",
+    "ignored_layers",
+    "ignore",
+    "llm_int8_skip_modules",
+    "modules_to_not_quantize",
+)
 """Keys whose entries name modules left unquantized."""
 GROUPED = ("gptq", "awq", "auto-round", "intel/auto-round")
 OTHER_ENGINES = frozenset(
-    ("modelopt", "modelopt_fp4", "modelopt_mixed", "mlx", "quark", "gptq_marlin", "awq_marlin", "marlin", "w8a8_int8", "w8a8_fp8")
-    + ("deepspeedfp", "experts_int8", "ptpc_fp8", "moe_wna16", "qqq", "squeezellm", "neuron_quant", "petit_nvfp4", "exl2", "exl3")
-    + ("intel/auto-round", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit", "fp8_e4m3", "blockwise_int8", "inc", "exllama")
+    (
+        "modelopt",
+        "modelopt_fp4",
+        "modelopt_mixed",
+        "mlx",
+        "quark",
+        "gptq_marlin",
+        "awq_marlin",
+        "marlin",
+        "w8a8_int8",
+        "w8a8_fp8",
+        "deepspeedfp",
+        "experts_int8",
+        "ptpc_fp8",
+        "moe_wna16",
+        "qqq",
+        "squeezellm",
+        "neuron_quant",
+        "petit_nvfp4",
+        "exl2",
+        "exl3",
+        "intel/auto-round",
+        "torchao",
+        "bitsandbytes_4bit",
+        "bitsandbytes_8bit",
+        "fp8_e4m3",
+        "blockwise_int8",
+        "inc",
+        "exllama",
+    )
 )
 """Methods of serving engines which transformers does not list."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from neurarch_rules.facts.places import On
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
-    from neurarch_schemas.config.setting import JSONValue
+    from neurarch_schemas.documents.json_value import JSONValue
 
 KEYS = ("rope_scaling", "rope_parameters")
 REQUIRED: dict[str, tuple[str, ...]] = {
@@ -33,8 +33,16 @@ OPTIONAL: dict[str, tuple[str, ...]] = {
     "longrope": ("attention_factor", "factor", "short_mscale", "long_mscale"),
 }
 COMMON = frozenset(
-    ("rope_type", "type", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
-    + ("mrope_section", "mrope_interleaved", "interleaved")
+    (
+        "rope_type",
+        "type",
+        "rope_theta",
+        "partial_rotary_factor",
+        "original_max_position_embeddings",
+        "mrope_section",
+        "mrope_interleaved",
+        "interleaved",
+    )
 )
 STRETCHED = ("yarn", "longrope", "llama3")
 ORIGINAL = "original_max_position_embeddings"

@@ -29,7 +29,7 @@ def _allowed(name: str) -> int:
 
 
 def distance(first: str, second: str, most: int) -> int:
-    """Optimal string alignment distance (insert, delete, replace, swap neighbours); ``most + 1`` when above ``most``."""
+    """Optimal string alignment distance (insert, delete, replace, swap neighbours), ``most + 1`` when larger."""
     if first == second:
         return 0
     previous: list[int] = []

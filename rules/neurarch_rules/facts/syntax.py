@@ -9,15 +9,15 @@ from neurarch_rules.engine.finding import Finding, Fix, Place, Related
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
-    from neurarch_schemas.documents.document import SyntaxProblem, SyntaxRule
+    from neurarch_schemas.documents.document import FileKind, SyntaxProblem, SyntaxRule
 
-JSON_KINDS = ("config", "generation_config", "adapter_config", "params", "index")
+JSON_KINDS: tuple[FileKind, ...] = ("config", "generation_config", "adapter_config", "params", "index")
 
 
 def findings(
     context: Context,
     rule: SyntaxRule,
-    fixes: Callable[[Context, SyntaxProblem], tuple[Fix, ...]] = lambda context, problem: (),
+    fixes: Callable[[Context, SyntaxProblem], tuple[Fix, ...]] = lambda *_: (),
     related: str = "",
     tail: str = "",
 ) -> Iterator[Finding]:

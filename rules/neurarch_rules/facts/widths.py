@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
 
-FEED_FORWARD = ("intermediate_size", "moe_intermediate_size", "shared_expert_intermediate_size", "ffn_hidden_size", "ffn_dim", "n_inner")
+FEED_FORWARD = (
+    "intermediate_size",
+    "moe_intermediate_size",
+    "shared_expert_intermediate_size",
+    "ffn_hidden_size",
+    "ffn_dim",
+    "n_inner",
+)
 FUSED_IN_NAME = frozenset(("qwen",))
 """Families of foreign code whose intermediate_size counts the gate and up projections together."""
 PARTS = ("feed-forward", "experts", "shared experts")

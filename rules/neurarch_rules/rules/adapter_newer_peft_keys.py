@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
@@ -28,23 +28,28 @@ def check(context: Context) -> Iterator[Finding]:
     if not isinstance(data, dict):
         return
     since = {key: versions.parse(version) or () for key, version in facts("adapter")["since"].items()}
-    idle = (None, False, {}, [])
+    idle: tuple[object, ...] = (None, False, {}, [])
     newer = [key for key in data if since.get(key, ()) >= FORWARD_COMPATIBLE and data[key] in idle]
     if not newer or not _concerns(context, data, since):
         return
     first = newer[0]
     message = (
-        f"{listed(newer)} came with peft {facts('adapter')['since'][first]} or later: peft before 0.14 refuses the file; none of "
+        f"{listed(newer)} came with peft {facts('adapter')['since'][first]} or later: peft before 0.14 refuses the "
+        "file; none of "
         "them is used here, so they can go"
     )
-    others = tuple(Related(Place(f"/{key}", on="key"), f"since peft {facts('adapter')['since'][key]}") for key in newer[1:])
+    others = tuple(
+        Related(Place(f"/{key}", on="key"), f"since peft {facts('adapter')['since'][key]}") for key in newer[1:]
+    )
     fixes = remove(context.analysis, f"/{first}", f"remove {first}", "unsafe")
     yield Finding(message, Place(f"/{first}", on="key"), others, fixes)
 
 
-def _concerns(context: Context, data: dict[str, object], since: dict[str, tuple[int, ...]]) -> bool:
-    """An old peft is named beside the file; or the file has none of the keys every peft between 0.7 and 0.13 writes, so that
-    an old release wrote it and a newer one or a hand added to it."""
+def _concerns(context: Context, data: Mapping[str, object], since: Mapping[str, tuple[int, ...]]) -> bool:
+    """An old peft is named beside the file, or an old one wrote it and something newer added to it.
+
+    Every peft between 0.7 and 0.13 writes some of the keys of those releases; a file with none of them is older.
+    """
     named = context.analysis.folder.requirements.get("peft")
     if named is not None:
         found = versions.bounds(named)

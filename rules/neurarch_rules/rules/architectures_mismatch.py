@@ -39,7 +39,8 @@ def check(context: Context) -> Iterator[Finding]:
         severity: Severity | None = None
         if owners is not None:
             message = (
-                f"{name} is a class of {listed(owners, 3)}, but model_type says {config.model_type}: transformers loads "
+                f"{name} is a class of {listed(owners, 3)}, but model_type says {config.model_type}: transformers "
+                "loads "
                 f"{record.architecture or 'the class of that type'}, engines that go by the class read other weights"
             )
         else:

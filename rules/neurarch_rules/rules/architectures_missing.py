@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.finding import Finding, Fix, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.sources import config_type
@@ -22,7 +22,7 @@ def check(context: Context) -> Iterator[Finding]:
         return
     record = config_type(config)
     name = record.architecture if record is not None else None
-    fixes = ()
+    fixes: tuple[Fix, ...] = ()
     if name:
         fixes = set_value(context.analysis, "", "architectures", [name], f'architectures = ["{name}"]', "unsafe")
     yield Finding(

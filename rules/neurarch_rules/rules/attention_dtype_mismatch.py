@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
@@ -36,17 +36,22 @@ def check(context: Context) -> Iterator[Finding]:
                     yield Finding(
                         f"{value} never has the attention matrices that output_attentions asks for",
                         place,
-                        (Related(Place(join_pointer(config.pointer, "output_attentions")), "output_attentions is true"),),
+                        (
+                            Related(
+                                Place(join_pointer(config.pointer, "output_attentions")), "output_attentions is true"
+                            ),
+                        ),
                     )
             elif "/" not in value and "|" not in value and isinstance(root, dict) and config.is_native:
                 yield from _unknown(place, value)
 
 
-def _dtype(data: dict[str, object], pointer: str, place: Place, value: str) -> Iterator[Finding]:
+def _dtype(data: Mapping[str, object], pointer: str, place: Place, value: str) -> Iterator[Finding]:
     for key in ("dtype", "torch_dtype"):
         if data.get(key) in ("float32", "float64"):
             yield Finding(
-                f"{value} computes only in float16 and bfloat16, but {key} is {quoted(data[key])}: the first forward pass "
+                f"{value} computes only in float16 and bfloat16, but {key} is {quoted(data[key])}: the first forward "
+                "pass "
                 'fails or casts; write "bfloat16" or attention "sdpa"',
                 place,
                 (Related(Place(join_pointer(pointer, key)), f"{key} is {quoted(data[key])}"),),
@@ -60,4 +65,6 @@ def _unknown(place: Place, value: str) -> Iterator[Finding]:
     known = [str(name) for name in enumerations()["attention_implementations"]]
     guess = None if value in known else closest(value, known)
     if guess is not None:
-        yield Finding(f"transformers has no attention implementation {quoted(value)}: did you mean {quoted(guess)}?", place)
+        yield Finding(
+            f"transformers has no attention implementation {quoted(value)}: did you mean {quoted(guess)}?", place
+        )

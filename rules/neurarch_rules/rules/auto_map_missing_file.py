@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.finding import Finding, Fix, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import remove
 from neurarch_rules.facts.remote_code import references
@@ -24,12 +24,14 @@ def check(context: Context) -> Iterator[Finding]:
     if folder.listing is None or not is_repository(folder):
         return
     names = set(folder.listing)
-    missing = sorted({f"{reference.module}.py" for reference in references(context.analysis) if reference.repository is None})
+    missing = sorted(
+        {f"{reference.module}.py" for reference in references(context.analysis) if reference.repository is None}
+    )
     missing = [name for name in missing if name not in names]
     if not missing:
         return
     message = f"auto_map names {listed(missing)}, which {'is' if len(missing) == 1 else 'are'} not beside the config"
-    fixes = ()
+    fixes: tuple[Fix, ...] = ()
     if config is not None and config.is_native:
         message += f": loading with trust_remote_code fails, and {config.model_type} is part of transformers anyway"
         fixes = remove(context.analysis, "/auto_map", "remove auto_map", "unsafe")

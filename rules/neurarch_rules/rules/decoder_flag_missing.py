@@ -3,12 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.places import place
 from neurarch_rules.facts.sources import config_type
-from neurarch_rules.engine.finding import Place, Related
 
 RULE = RuleInfo(
     name="decoder-flag-missing",
@@ -28,7 +27,8 @@ def check(context: Context) -> Iterator[Finding]:
     if not any(name.endswith("ForMaskedLM") for name in record.classes) or config.get("is_decoder") is True:
         return
     yield Finding(
-        f"{config.architecture} without is_decoder attends in both directions: a causal language model that sees the tokens it "
+        f"{config.architecture} without is_decoder attends in both directions: a causal language model that sees the "
+        "tokens it "
         "has to predict",
         place(config, "is_decoder"),
         (Related(Place("/architectures"), f"architectures names {config.architecture}"),),

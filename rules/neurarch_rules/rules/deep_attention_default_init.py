@@ -35,7 +35,8 @@ def check(context: Context) -> Iterator[Finding]:
     std = number(config.get("initializer_range")) or 0.02
     total = depth.value
     yield Finding(
-        f"{count} attention layers start from N(0, {std:g}) in their output projections, so the residual stream's variance "
+        f"{count} attention layers start from N(0, {std:g}) in their output projections, so the residual stream's "
+        "variance "
         f"grows with depth when this model is trained from scratch; GPT-2's N(0, {std:g}/sqrt(2L)) is std "
         f"{std / sqrt(2 * total):.2g} for L = {total}",
         place(config, depth.key),

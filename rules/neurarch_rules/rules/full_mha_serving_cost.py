@@ -51,7 +51,8 @@ def check(context: Context) -> Iterator[Finding]:
         savings.append(f"MLA with a latent of {LATENT} {binary_bytes(latent)}")
     key = (geometry.kv_heads(config) or geometry.heads(config) or geometry.Named("num_attention_heads", 0)).key
     yield Finding(
-        f"all {shape.heads} heads cache their own keys and values: {binary_bytes(per_token)} per token over {layer_count} layers; "
+        f"all {shape.heads} heads cache their own keys and values: {binary_bytes(per_token)} per token over "
+        f"{layer_count} layers; "
         f"{', '.join(savings)} per token",
         place(config, key),
         tuple(related(config, item.key) for item in (geometry.layers(config),) if item is not None),

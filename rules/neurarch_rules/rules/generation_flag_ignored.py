@@ -8,7 +8,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.places import whole_number
 from neurarch_rules.facts.words import quoted
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 
 RULE = RuleInfo(
     name="generation-flag-ignored",
@@ -46,7 +46,8 @@ def check(context: Context) -> Iterator[Finding]:
     if data.get("do_sample") is not True:
         for name in _set(data, SAMPLING):
             yield Finding(
-                f"{name} {quoted(data[name])} is ignored: do_sample is not true, so decoding is greedy; save_pretrained refuses "
+                f"{name} {quoted(data[name])} is ignored: do_sample is not true, so decoding is greedy; "
+                "save_pretrained refuses "
                 "such a file",
                 Place(f"/{name}"),
                 (Related(Place("/do_sample"), _state(data, "do_sample")),),

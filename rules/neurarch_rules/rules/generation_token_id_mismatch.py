@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.places import whole_number
 from neurarch_rules.facts.words import listed
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 
 RULE = RuleInfo(
     name="generation-token-id-mismatch",
@@ -17,7 +17,14 @@ RULE = RuleInfo(
     reads=("generation_config",),
 )
 
-IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id")
+IDS = (
+    "pad_token_id",
+    "bos_token_id",
+    "eos_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+)
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -25,7 +32,10 @@ def check(context: Context) -> Iterator[Finding]:
     if not isinstance(data, dict):
         return
     text = beside.get("text_config") if isinstance(beside, dict) else None
-    config: dict[str, JSONValue] = {**(text if isinstance(text, dict) else {}), **(beside if isinstance(beside, dict) else {})}
+    config: dict[str, JSONValue] = {
+        **(text if isinstance(text, dict) else {}),
+        **(beside if isinstance(beside, dict) else {}),
+    }
     rows = whole_number(config.get("vocab_size"))
     for name in IDS:
         value = data.get(name)
@@ -49,7 +59,8 @@ def _end_tokens(data: dict[str, JSONValue], config: dict[str, JSONValue]) -> Ite
     ours, theirs = _ids(data.get("eos_token_id")), _ids(config.get("eos_token_id"))
     if ours and theirs and not ours & theirs:
         yield Finding(
-            f"generation stops at {listed(sorted(ours))}, but config.json says the end token is {listed(sorted(theirs))}: one of "
+            f"generation stops at {listed(sorted(ours))}, but config.json says the end token is "
+            f"{listed(sorted(theirs))}: one of "
             "the two files belongs to another model",
             Place("/eos_token_id"),
             (Related(Place("/eos_token_id", file="config.json"), f"eos_token_id is {listed(sorted(theirs))}"),),

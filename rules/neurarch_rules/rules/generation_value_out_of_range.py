@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.places import number, whole_number
 from neurarch_rules.facts.words import quoted
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 
 RULE = RuleInfo(
     name="generation-value-out-of-range",

@@ -54,15 +54,15 @@ def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, head
     if not config.is_native or config.model_type in fact_set("indivisible_heads", "floored"):
         severity = "warning"
     floor = hidden.value // heads.value
+    used = f"{heads.value * floor} of {hidden.value} are used"
+    consequence = "the model cannot be built" if severity == "error" else used
     legal = [count for count in divisors(hidden.value) if abs(count - heads.value) <= max(8, heads.value // 2)]
     advice = f"{either(legal[:6])} heads divide it" if legal else "change one of them"
     if "head_dim" in config or not config.is_native:
         others.append(related(config, "head_dim", "an explicit head_dim would settle the size of a head"))
         advice += ", or head_dim says how large a head is"
     return Finding(
-        f"{hidden.value} / {heads.value} heads is not a whole head size "
-        f"({'the model cannot be built' if severity == 'error' else f'{heads.value * floor} of {hidden.value} are used'}); "
-        + advice,
+        f"{hidden.value} / {heads.value} heads is not a whole head size ({consequence}); " + advice,
         place(config, heads.key),
         tuple(others),
         severity=severity,

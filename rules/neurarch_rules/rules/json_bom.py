@@ -21,5 +21,5 @@ def check(context: Context) -> Iterator[Finding]:
     yield from syntax.findings(context, "json-bom", _fixes)
 
 
-def _fixes(context: Context, problem: SyntaxProblem) -> tuple[Fix, ...]:
+def _fixes(_: Context, problem: SyntaxProblem) -> tuple[Fix, ...]:
     return (Fix("remove the byte order mark", "safe", (TextEdit(problem.span, ""),)),)

@@ -6,8 +6,8 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import syntax
-from neurarch_schemas.documents.json_edits import remove_pair_at
 from neurarch_schemas.documents.document import SyntaxProblem
+from neurarch_schemas.documents.json_edits import remove_pair_at
 
 RULE = RuleInfo(
     name="json-duplicate-key",
@@ -16,6 +16,7 @@ RULE = RuleInfo(
     summary="A key is given twice; readers silently keep the last one",
     reads=syntax.JSON_KINDS,
 )
+
 
 def check(context: Context) -> Iterator[Finding]:
     yield from syntax.findings(

@@ -47,7 +47,8 @@ def check(context: Context) -> Iterator[Finding]:
         fits = f"{grouped(longest)} tokens fit" if longest > 0 else "not one token fits"
         yield Finding(
             f"the declared window of {grouped(window)} tokens needs {binary_bytes(size(window))} of KV cache "
-            f"({_per_token(cache, dtype)} per token) beside {binary_bytes(_weight_bytes(context))} of weights, but the GPU memory is "
+            f"({_per_token(cache, dtype)} per token) beside {binary_bytes(_weight_bytes(context))} of weights, but "
+            "the GPU memory is "
             f"{binary_bytes(memory)}: {fits}; limit the serving length (max_model_len) to that",
             place(config, key),
             _geometry(config),
@@ -69,8 +70,10 @@ def _over_budget(
     sequences = "one sequence" if batch == 1 else f"{batch} sequences"
     fits = f"{grouped(longest)} tokens fit" if longest > 0 else "not one token fits"
     return Finding(
-        f"the KV cache of {sequences} of {grouped(tokens)} tokens takes {decimal_bytes(size(tokens))} ({_per_token(cache, dtype)} per "
-        f"token in {dtype}), over the budget of {decimal_bytes(budget)}: {fits}; fewer KV heads, a sliding window or an 8-bit cache "
+        f"the KV cache of {sequences} of {grouped(tokens)} tokens takes {decimal_bytes(size(tokens))} "
+        f"({_per_token(cache, dtype)} per "
+        f"token in {dtype}), over the budget of {decimal_bytes(budget)}: {fits}; fewer KV heads, a sliding window or "
+        "an 8-bit cache "
         "lower it, [serving] kv-cache-gb raises the budget",
         place(config, key),
         _geometry(config),

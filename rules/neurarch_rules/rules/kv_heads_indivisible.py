@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.cost import cache_change
@@ -30,7 +30,7 @@ def check(context: Context) -> Iterator[Finding]:
         legal = divisors(heads.value)
         choice = nearest(kv_heads.value, legal)
         where = pointer(config, kv_heads.key)
-        fixes = ()
+        fixes: tuple[Fix, ...] = ()
         if choice is not None and is_written(config, kv_heads.key):
             title = f"{kv_heads.key} = {choice}{cache_change(context, config, kv_heads.value, choice)}"
             fixes = replace_value(context.analysis, where, choice, title, "display")

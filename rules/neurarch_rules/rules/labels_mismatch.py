@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
@@ -23,7 +23,8 @@ def check(context: Context) -> Iterator[Finding]:
     count, names, ids = data.get("num_labels"), data.get("id2label"), data.get("label2id")
     if isinstance(count, int) and not isinstance(count, bool) and isinstance(names, dict) and len(names) != count:
         yield Finding(
-            f"num_labels {count:,} is overwritten by the {len(names):,} entries of id2label: the head gets {len(names):,} rows",
+            f"num_labels {count:,} is overwritten by the {len(names):,} entries of id2label: the head gets "
+            f"{len(names):,} rows",
             Place("/num_labels"),
             (Related(Place("/id2label"), f"id2label has {len(names):,} entries"),),
             remove(context.analysis, "/num_labels", "remove num_labels, which is not used", "unsafe"),
@@ -40,10 +41,11 @@ def check(context: Context) -> Iterator[Finding]:
             )
 
 
-def _inverse(names: dict[str, object], ids: dict[str, object]) -> Iterator[Finding]:
+def _inverse(names: Mapping[str, object], ids: Mapping[str, object]) -> Iterator[Finding]:
     if len(ids) != len(set(map(str, names.values()))):
         yield Finding(
-            f"id2label has {len(names):,} entries and label2id {len(ids):,}: one label cannot be turned back into its id",
+            f"id2label has {len(names):,} entries and label2id {len(ids):,}: one label cannot be turned back into "
+            "its id",
             Place("/label2id"),
             (Related(Place("/id2label"), f"id2label has {len(names):,} entries"),),
         )
@@ -54,7 +56,8 @@ def _inverse(names: dict[str, object], ids: dict[str, object]) -> Iterator[Findi
             if sum(value == label for value in names.values()) > 1:
                 continue
             yield Finding(
-                f"id2label says {key} is {quoted(label)}, label2id says {quoted(label)} is {other}: predictions and training "
+                f"id2label says {key} is {quoted(label)}, label2id says {quoted(label)} is {other}: predictions and "
+                "training "
                 "labels disagree",
                 Place(f"/label2id/{str(label).replace('~', '~0').replace('/', '~1')}"),
                 (Related(Place(f"/id2label/{key}"), f"id2label says {quoted(label)}"),),

@@ -16,7 +16,13 @@ RULE = RuleInfo(
     summary="More dense, shared or windowed layers are asked for than the model has",
 )
 
-FIRST_LAYERS = ("first_k_dense_replace", "moe_layer_start_index", "num_kv_shared_layers", "first_num_dense_layers", "num_dense_layers")
+FIRST_LAYERS = (
+    "first_k_dense_replace",
+    "moe_layer_start_index",
+    "num_kv_shared_layers",
+    "first_num_dense_layers",
+    "num_dense_layers",
+)
 
 
 def check(context: Context) -> Iterator[Finding]:

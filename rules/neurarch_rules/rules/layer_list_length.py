@@ -11,8 +11,8 @@ from neurarch_rules.facts.layers import mtp_layers
 from neurarch_rules.facts.places import as_written, configs, place, pointer, related
 from neurarch_rules.facts.words import counted
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.config.setting import JSONValue
 from neurarch_schemas.documents.json_edits import insert_element, remove_element
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -64,14 +64,24 @@ def _finding(
     if extra > 0 and extra == mtp:
         severity = "warning"
         message += (
-            f": the last {extra} belong to the {counted(mtp, 'multi-token-prediction layer')}, which transformers 5 refuses "
+            f": the last {extra} belong to the {counted(mtp, 'multi-token-prediction layer')}, which transformers 5 "
+            "refuses "
             "or crops; engines that draft with them need all entries"
         )
         others.append(
-            next(related(config, key) for key in ("num_nextn_predict_layers", "num_mtp_layers", "num_mtp_modules",
-                                                  "mtp_num_hidden_layers") if config.is_set(key))
+            next(
+                related(config, key)
+                for key in ("num_nextn_predict_layers", "num_mtp_layers", "num_mtp_modules", "mtp_num_hidden_layers")
+                if config.is_set(key)
+            )
         )
-        return Finding(message, place(config, name), tuple(others), _trim(context, config, name, values, depth.value), severity=severity)
+        return Finding(
+            message,
+            place(config, name),
+            tuple(others),
+            _trim(context, config, name, values, depth.value),
+            severity=severity,
+        )
     if extra > 0:
         message += f": {extra} too many, so the two keys describe different models"
         fixes = _trim(context, config, name, values, depth.value)
@@ -97,7 +107,11 @@ def _extend(context: Context, config: ModelConfig, name: str, values: list[JSONV
     if missing > 64:
         return ()
     period = next(
-        (size for size in range(1, len(values) // 2 + 1) if all(values[at] == values[at % size] for at in range(len(values)))),
+        (
+            size
+            for size in range(1, len(values) // 2 + 1)
+            if all(values[at] == values[at % size] for at in range(len(values)))
+        ),
         None,
     )
     added = [values[(len(values) + at) % period] if period else values[-1] for at in range(missing)]

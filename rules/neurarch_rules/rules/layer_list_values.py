@@ -80,7 +80,8 @@ def _indices(config: ModelConfig, name: str) -> Iterator[Finding]:
     beyond = [item for item in setting.value if isinstance(item, int) and not -depth.value <= item < depth.value]
     if beyond:
         yield Finding(
-            f"{name} names layer {listed(beyond, 4)}, but layers go from 0 to {depth.value - 1}: the entry has no effect",
+            f"{name} names layer {listed(beyond, 4)}, but layers go from 0 to {depth.value - 1}: the entry has no "
+            "effect",
             place(config, name),
             (related(config, depth.key),),
             severity="warning",

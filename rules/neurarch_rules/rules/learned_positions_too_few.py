@@ -38,11 +38,15 @@ def check(context: Context) -> Iterator[Finding]:
     usable = rows.value - offset
     if allowed <= usable:
         return
-    where = (Related(Place("/model_max_length", file="tokenizer_config.json"), f"model_max_length is {allowed:,}"),)
+    where: tuple[Related, ...] = (
+        Related(Place("/model_max_length", file="tokenizer_config.json"), f"model_max_length is {allowed:,}"),
+    )
     if offset:
         message = (
-            f"positions start at pad_token_id + 1 = {offset}, so {rows.value} rows hold {usable} tokens, but the tokenizer allows "
-            f"{allowed}: longer inputs crash; {rows.key} must be {allowed + offset}, or the tokenizer must stop at {usable}"
+            f"positions start at pad_token_id + 1 = {offset}, so {rows.value} rows hold {usable} tokens, but the "
+            "tokenizer allows "
+            f"{allowed}: longer inputs crash; {rows.key} must be {allowed + offset}, or the tokenizer must stop at "
+            f"{usable}"
         )
         where = (*where, related(config, "pad_token_id"))
     else:
@@ -54,4 +58,6 @@ def _has_table(config: ModelConfig) -> bool:
     """The family looks positions up in a table of ``max_position_embeddings`` rows."""
     if config.get("position_embedding_type") not in (None, "absolute"):
         return False
-    return config.model_type in fact_set("learned_positions", "after_padding") | fact_set("learned_positions", "from_zero")
+    return config.model_type in fact_set("learned_positions", "after_padding") | fact_set(
+        "learned_positions", "from_zero"
+    )

@@ -32,7 +32,8 @@ def check(context: Context) -> Iterator[Finding]:
         if data.get("use_cache") is False and _generates(config):
             where = pointer(config, "use_cache")
             yield Finding(
-                "use_cache is false, as training with gradient checkpointing leaves it: every new token recomputes the whole "
+                "use_cache is false, as training with gradient checkpointing leaves it: every new token recomputes "
+                "the whole "
                 "prefix",
                 place(config, "use_cache"),
                 fixes=replace_value(context.analysis, where, True, "use_cache = true"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.finding import Finding, Fix, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import replace_value
 from neurarch_rules.facts.words import quoted
@@ -32,12 +32,13 @@ def check(context: Context) -> Iterator[Finding]:
         for at, entry in enumerate(entries):
             if not isinstance(entry, str) or not any(mark in entry for mark in MARKS):
                 continue
-            fixes = ()
+            fixes: tuple[Fix, ...] = ()
             if len(entries) == 1:
                 title = "make it the value itself"
                 fixes = replace_value(context.analysis, f"/{key}", entry, title, "unsafe")
             yield Finding(
-                f"{quoted(entry)} looks like a regular expression, but entries of a list are compared as endings of module names: "
+                f"{quoted(entry)} looks like a regular expression, but entries of a list are compared as endings of "
+                "module names: "
                 f"it matches none; a pattern must be the value of {key} itself",
                 Place(f"/{key}/{at}"),
                 fixes=fixes,

@@ -39,7 +39,8 @@ def check(context: Context) -> Iterator[Finding]:
     if isinstance(targets, str):
         if not _matches(targets, names):
             yield Finding(
-                f"the pattern {quoted(targets)} matches no module of the base model; its linear layers are {listed(inner, 12)}",
+                f"the pattern {quoted(targets)} matches no module of the base model; its linear layers are "
+                f"{listed(inner, 12)}",
                 Place("/target_modules"),
                 where,
             )
@@ -51,7 +52,8 @@ def check(context: Context) -> Iterator[Finding]:
     ]
     if len(missing) == len(targets):
         yield Finding(
-            f"the base model has no {listed([name for _, name in missing])}: peft finds nothing to adapt and refuses; its linear "
+            f"the base model has no {listed([name for _, name in missing])}: peft finds nothing to adapt and "
+            "refuses; its linear "
             f"layers are {listed(inner, 12)}",
             Place("/target_modules"),
             where,

@@ -31,13 +31,16 @@ def check(context: Context) -> Iterator[Finding]:
         entries = data.get(key)
         if not isinstance(entries, list):
             continue
-        named = [(at, entry) for at, entry in enumerate(entries) if isinstance(entry, str) and entry.split(".")[-1] in TIED]
+        named = [
+            (at, entry) for at, entry in enumerate(entries) if isinstance(entry, str) and entry.split(".")[-1] in TIED
+        ]
         if len(named) != 1:
             continue
         at, entry = named[0]
         other = "the embedding" if entry.endswith(("lm_head", "embed_out")) else "the head"
         yield Finding(
-            f"{entry} is tied in the base model: merging the adapter changes {other} as well; untie the base first or set "
+            f"{entry} is tied in the base model: merging the adapter changes {other} as well; untie the base first "
+            "or set "
             "ensure_weight_tying (peft 0.18)",
             Place(f"/{key}/{at}"),
             (Related(Place("/tie_word_embeddings", file=base[0]), "tie_word_embeddings is true"),),

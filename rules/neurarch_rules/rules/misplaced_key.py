@@ -12,8 +12,8 @@ from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.config.setting import JSONValue
 from neurarch_schemas.documents.json_edits import move_pair
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -24,8 +24,22 @@ RULE = RuleInfo(
 )
 
 BLOCKS = {
-    "quantization_config": ("load_in_4bit", "load_in_8bit", "bnb_4bit_compute_dtype", "bnb_4bit_quant_type", "quant_method"),
-    "rope_scaling": ("rope_type", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow", "short_factor", "long_factor"),
+    "quantization_config": (
+        "load_in_4bit",
+        "load_in_8bit",
+        "bnb_4bit_compute_dtype",
+        "bnb_4bit_quant_type",
+        "quant_method",
+    ),
+    "rope_scaling": (
+        "rope_type",
+        "low_freq_factor",
+        "high_freq_factor",
+        "beta_fast",
+        "beta_slow",
+        "short_factor",
+        "long_factor",
+    ),
 }
 TEXT = ("text_config", "llm_config", "language_config")
 
@@ -57,7 +71,9 @@ def _in_nested(context: Context, config: ModelConfig, key: str, value: JSONValue
         return Finding(
             f"{key} is read inside {name}, not here: the text model uses {effective}",
             Place(pointer, on="key"),
-            fixes=combined(f"move into {name}", "unsafe", move_pair(context.analysis.document, pointer, nested.pointer)),
+            fixes=combined(
+                f"move into {name}", "unsafe", move_pair(context.analysis.document, pointer, nested.pointer)
+            ),
         )
     return None
 
@@ -80,7 +96,8 @@ def _foreign_object(config: ModelConfig, key: str, value: dict[str, JSONValue]) 
     known = [name for name in value if record is not None and record.knows(name) and name != "model_type"]
     if len(known) >= 2:
         yield Finding(
-            f"{config.model_type} has no {key}: {', '.join(known[:3])} and the rest are read from the level above, and their "
+            f"{config.model_type} has no {key}: {', '.join(known[:3])} and the rest are read from the level above, "
+            "and their "
             "defaults are used",
             Place(join_pointer(config.pointer, key), on="key"),
         )
@@ -100,5 +117,7 @@ def _inside_rope(context: Context, config: ModelConfig) -> Iterator[Finding]:
             yield Finding(
                 f"{key} is a key of the config, not of its RoPE block: {quoted(config.get(key))} is used",
                 Place(pointer, on="key"),
-                fixes=combined(f"move out of {block.key}", "unsafe", move_pair(context.analysis.document, pointer, config.pointer)),
+                fixes=combined(
+                    f"move out of {block.key}", "unsafe", move_pair(context.analysis.document, pointer, config.pointer)
+                ),
             )

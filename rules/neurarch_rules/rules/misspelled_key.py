@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import rename_key
 from neurarch_rules.facts.keys import ROPE_KEYS, keys_of_all_types, partner, unread
-from neurarch_rules.facts.places import configs, written
+from neurarch_rules.facts.places import configs, json_kind, written
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import quoted
@@ -64,11 +64,5 @@ def _same_kind(record: ConfigType, name: str, value: object) -> bool:
     if kinds is None or value is None:
         return True
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    kind = (
-        "boolean"
-        if isinstance(value, bool)
-        else "number"
-        if isinstance(value, int | float)
-        else {str: "string", list: "array", dict: "object"}.get(type(value), "null")
-    )
+    kind = json_kind(value)
     return kind in kinds or (kind == "number" and "integer" in kinds)

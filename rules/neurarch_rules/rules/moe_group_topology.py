@@ -37,7 +37,8 @@ def _check(
     if count.value % groups.value:
         legal = [number for number in divisors(count.value) if count.value // number >= 2]
         yield Finding(
-            f"{count.value} experts cannot be split into {groups.value} equal groups: {groups.key} may be {either(legal[:8])}",
+            f"{count.value} experts cannot be split into {groups.value} equal groups: {groups.key} may be "
+            f"{either(legal[:8])}",
             place(config, count.key),
             (related(config, groups.key),),
             severity=softer,  # type: ignore[arg-type]  # one of two literals
@@ -46,7 +47,8 @@ def _check(
     size = count.value // groups.value
     if size < 2:
         yield Finding(
-            f"{groups.value} groups of 1 expert: a group is scored by the sum of its 2 best experts, so it needs at least "
+            f"{groups.value} groups of 1 expert: a group is scored by the sum of its 2 best experts, so it needs at "
+            "least "
             f"2; {groups.key} may be at most {count.value // 2}",
             place(config, groups.key),
             (related(config, count.key),),
@@ -65,7 +67,8 @@ def _check(
         needed = -(-chosen.value // size)
         yield Finding(
             f"{selected.value} selected {'group' if selected.value == 1 else 'groups'} x {size} experts = "
-            f"{selected.value * size} candidates, but {chosen.value} experts per token are wanted, so masked experts are "
+            f"{selected.value * size} candidates, but {chosen.value} experts per token are wanted, so masked experts "
+            "are "
             f"chosen: {selected.key} must be at least {needed}",
             place(config, selected.key),
             (related(config, chosen.key), related(config, groups.key)),

@@ -63,14 +63,16 @@ def _unused_coefficients(context: Context, config: ModelConfig, names: list[str]
             continue
         if not reading:
             message = (
-                f"{shown} {_value(config, name)} has no effect: no transformers class of {config.model_type} computes a "
+                f"{shown} {_value(config, name)} has no effect: no transformers class of {config.model_type} "
+                "computes a "
                 "load-balancing loss, so nothing penalises unequal experts when this model is fine-tuned"
             )
             fixes: tuple[Fix, ...] = ()
         elif not is_on:
             message = (
                 f"{shown} {_value(config, name)} is not used while {FLAG} is "
-                f"{'false' if config.get(FLAG) is False else 'not true'}: transformers adds the load-balancing loss only "
+                f"{'false' if config.get(FLAG) is False else 'not true'}: transformers adds the load-balancing loss "
+                "only "
                 "with it, so fine-tuning lets a few experts take all tokens"
             )
             fixes = _switch_on(context, config)
@@ -91,7 +93,8 @@ def _unbalanced(context: Context, config: ModelConfig, key: str, count: int) -> 
     if effective:
         name = effective[0]
         message = (
-            f"nothing balances the {count} experts: {name} is {config.get(name)} by default, but transformers adds that "
+            f"nothing balances the {count} experts: {name} is {config.get(name)} by default, but transformers adds "
+            "that "
             f"loss only when {FLAG} is true"
         )
         yield Finding(message, place(config, FLAG), (related(config, key),), _switch_on(context, config))

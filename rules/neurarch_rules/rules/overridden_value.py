@@ -34,7 +34,8 @@ def check(context: Context) -> Iterator[Finding]:
             if setting.value not in enumerations()["activations"]:
                 continue
             yield Finding(
-                f"{name} {quoted(setting.value)} is not what runs: {config.model_type} replaces it by {quoted(effective)}",
+                f"{name} {quoted(setting.value)} is not what runs: {config.model_type} replaces it by "
+                f"{quoted(effective)}",
                 Place(setting.pointer),
                 fixes=replace_value(context.analysis, setting.pointer, effective, f'{name} = "{effective}"'),
             )

@@ -33,7 +33,8 @@ def check(context: Context) -> Iterator[Finding]:
         for name, value in (("load_in_4bit", four), ("load_in_8bit", eight)):
             if value is True:
                 yield Finding(
-                    f"{name} belongs to bitsandbytes, but quant_method is {quoted(block.method)}: transformers loads the "
+                    f"{name} belongs to bitsandbytes, but quant_method is {quoted(block.method)}: transformers loads "
+                    "the "
                     "weights as bitsandbytes",
                     block.place(name),
                     (Related(block.place("quant_method"), f"quant_method is {quoted(block.method)}"),),
@@ -41,7 +42,9 @@ def check(context: Context) -> Iterator[Finding]:
     yield from _width(block)
     size = block.integer("group_size")
     if size is not None and (size == 0 or size < -1):
-        yield Finding(f"group_size {size}: groups have a positive size, or -1 for one group per row", block.place("group_size"))
+        yield Finding(
+            f"group_size {size}: groups have a positive size, or -1 for one group per row", block.place("group_size")
+        )
 
 
 def _width(block: Quantization) -> Iterator[Finding]:

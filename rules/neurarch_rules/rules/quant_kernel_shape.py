@@ -24,7 +24,12 @@ KERNEL_INPUT = 128
 
 def check(context: Context) -> Iterator[Finding]:
     config, block = decoder_config(context), quantization(context.analysis)
-    if config is None or block is None or block.method not in ("gptq", "awq") or block.integer("bits") not in (4, 8, None):
+    if (
+        config is None
+        or block is None
+        or block.method not in ("gptq", "awq")
+        or block.integer("bits") not in (4, 8, None)
+    ):
         return
     group = block.group_size
     hidden = geometry.hidden_size(config)
@@ -43,7 +48,8 @@ def check(context: Context) -> Iterator[Finding]:
         elif width.value % KERNEL_INPUT:
             padded = -(-width.value // KERNEL_INPUT) * KERNEL_INPUT
             yield Finding(
-                f"{width.value} % {KERNEL_INPUT} = {width.value % KERNEL_INPUT}: the Marlin kernels for {block.method} need "
+                f"{width.value} % {KERNEL_INPUT} = {width.value % KERNEL_INPUT}: the Marlin kernels for "
+                f"{block.method} need "
                 f"multiples of {KERNEL_INPUT} even on one GPU; use the plain {block.method} kernel or pad to {padded}",
                 place(config, width.key),
                 where,

@@ -66,7 +66,7 @@ def check(context: Context) -> Iterator[Finding]:
 def _method(block: Quantization) -> str | None:
     """The method whose keys these are."""
     keys = block.values.keys()
-    if any(key.startswith("bnb_") or key.startswith("llm_int8") for key in keys):
+    if any(key.startswith(("bnb_", "llm_int8")) for key in keys):
         return "bitsandbytes"
     if "config_groups" in keys or block.values.get("format") in ("float-quantized", "pack-quantized", "int-quantized"):
         return "compressed-tensors"

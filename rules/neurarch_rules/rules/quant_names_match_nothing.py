@@ -44,7 +44,8 @@ def check(context: Context) -> Iterator[Finding]:
         examples = [path for path in known.examples if path][:3]
         shown = listed([quoted(entry) for _, entry in missing], 4)
         yield Finding(
-            f"no module of this model is called {shown}, so {key} leaves nothing but the head unquantized; module names here "
+            f"no module of this model is called {shown}, so {key} leaves nothing but the head unquantized; module "
+            "names here "
             f"look like {listed(examples)}",
             block.place(key),
             tuple(Related(block.place(key, at), "matches no module") for at, _ in missing[:4]),
@@ -75,12 +76,16 @@ def _is_elsewhere(entry: str, known: _Known) -> bool:
     return any(tower in entry.lower() and not any(tower in part for part in known.parts) for tower in TOWERS)
 
 
-WRAPPERS = frozenset(("model", "language_model", "transformer", "text_model", "module", "thinker", "llm", "backbone", "base_model"))
+WRAPPERS = frozenset(
+    ("model", "language_model", "transformer", "text_model", "module", "thinker", "llm", "backbone", "base_model")
+)
 
 
 def _could_match(entry: str, known: _Known) -> bool:
-    """Whether the entry, read generously, names something: wrappers around the layers differ between releases and do not
-    count, but parts in an order that no path has do."""
+    """Whether the entry, read generously, names something.
+
+    Wrappers around the layers differ between releases and do not count, but parts in an order that no path has do.
+    """
     if entry.startswith("re:"):
         return any(part in known.parts for part in re.findall(r"[A-Za-z_]{3,}", entry))
     parts = [part.strip("*") for part in re.split(r"[.\s]+", entry)]
@@ -102,4 +107,3 @@ def _could_match(entry: str, known: _Known) -> bool:
 def _starts(pair: tuple[str, str], known: _Known) -> bool:
     """The second part may be cut short by a wildcard."""
     return any(first == pair[0] and second.startswith(pair[1]) for first, second in known.pairs)
-

@@ -21,12 +21,15 @@ def check(context: Context) -> Iterator[Finding]:
     if not found:
         return
     files = dict.fromkeys(
-        f"{reference.module}.py" + (f" of {reference.repository}" if reference.repository else "") for reference in found
+        f"{reference.module}.py" + (f" of {reference.repository}" if reference.repository else "")
+        for reference in found
     )
     elsewhere = sorted({reference.repository for reference in found if reference.repository})
     message = f"with trust_remote_code, loading imports and runs {listed(files)}"
     if elsewhere:
-        message += f": code of another repository ({', '.join(elsewhere)}), which can change under you; pin code_revision"
+        message += (
+            f": code of another repository ({', '.join(elsewhere)}), which can change under you; pin code_revision"
+        )
     config = context.analysis.config
     if config is not None and config.is_native:
         message += f"; transformers has its own {config.model_type}, which needs none of it"

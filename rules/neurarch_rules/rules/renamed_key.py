@@ -11,7 +11,7 @@ from neurarch_rules.facts.places import as_written, configs, related, shown_name
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -38,7 +38,8 @@ def check(context: Context) -> Iterator[Finding]:
                 if setting.value != value:
                     shown = shown_name(setting.pointer)
                     yield Finding(
-                        f"{key} {quoted(value)} differs from {shown} {quoted(setting.value)}: transformers reads {shown}, some "
+                        f"{key} {quoted(value)} differs from {shown} {quoted(setting.value)}: transformers reads "
+                        f"{shown}, some "
                         f"engines {key}",
                         Place(pointer),
                         (related(config, name),),

@@ -34,8 +34,10 @@ def check(context: Context) -> Iterator[Finding]:
         if saved[:2] < first:
             by = ".".join(map(str, saved))
             yield Finding(
-                f"rope_theta is {theta:,.0f}, but the file says transformers {by} wrote it, and {config.model_type} reads that "
-                f"key since {'.'.join(map(str, first))}: if the weights come from that release they were trained with 10,000",
+                f"rope_theta is {theta:,.0f}, but the file says transformers {by} wrote it, and {config.model_type} "
+                "reads that "
+                f"key since {'.'.join(map(str, first))}: if the weights come from that release they were trained "
+                "with 10,000",
                 place(config, "rope_theta"),
                 (Related(Place("/transformers_version"), f"transformers_version is {by}"),),
             )

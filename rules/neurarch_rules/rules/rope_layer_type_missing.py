@@ -34,7 +34,8 @@ def check(context: Context) -> Iterator[Finding]:
         for kind in layer_types(config):
             if kind in ROTATED and kind not in labels:
                 yield Finding(
-                    f"{found[0].key} has parameters for {', '.join(sorted(filter(None, labels)))}, but the layers also use "
+                    f"{found[0].key} has parameters for {', '.join(sorted(filter(None, labels)))}, but the layers "
+                    "also use "
                     f"{kind}: its rotary embedding cannot be built",
                     Place(join_pointer(pointer, kind)),
                     (related(config, "layer_types", f"layer_types has {kind}"),),

@@ -35,7 +35,8 @@ def check(context: Context) -> Iterator[Finding]:
             pointer = join_pointer(block.pointer, "type")
             if block.values.get("rope_type") is None:
                 message = (
-                    f'{quoted(value)} stands under the old key "type": transformers reads it, some 4.4x releases and engines '
+                    f'{quoted(value)} stands under the old key "type": transformers reads it, '
+                    "some 4.4x releases and engines "
                     'only "rope_type"'
                 )
                 fixes = rename_key(context.analysis, pointer, "rope_type", "rename to rope_type", "unsafe")

@@ -43,9 +43,14 @@ def check(context: Context) -> Iterator[Finding]:
                 place(config, "head_dim"),
                 severity=None if config.is_native else "warning",
             )
-        elif hidden is not None and heads is not None and (is_written(config, hidden.key) or is_written(config, heads.key)):
+        elif (
+            hidden is not None
+            and heads is not None
+            and (is_written(config, hidden.key) or is_written(config, heads.key))
+        ):
             yield Finding(
-                f"{hidden.value} / {heads.value} heads gives heads of {size} dimensions, which is odd: RoPE rotates them in "
+                f"{hidden.value} / {heads.value} heads gives heads of {size} dimensions, which is odd: RoPE rotates "
+                "them in "
                 "pairs",
                 place(config, heads.key),
                 (related(config, hidden.key),),

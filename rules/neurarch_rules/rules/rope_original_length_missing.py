@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, rope
 from neurarch_rules.facts.fixes import set_value
@@ -26,10 +26,11 @@ def check(context: Context) -> Iterator[Finding]:
             if window is None or any(block.values.get(name) is None for name in rope.REQUIRED[block.rope_type]):
                 continue
             message = (
-                f"{block.rope_type} without {rope.ORIGINAL} starts from {window.key} {window.value:,} as if the model had "
+                f"{block.rope_type} without {rope.ORIGINAL} starts from {window.key} {window.value:,} as if the "
+                "model had "
                 "been trained on that length"
             )
-            fixes = ()
+            fixes: tuple[Fix, ...] = ()
             if factor is not None and factor > 1:
                 message += f"; with factor {factor:g} that claims {window.value * factor:,.0f} tokens"
                 if (window.value / factor).is_integer():

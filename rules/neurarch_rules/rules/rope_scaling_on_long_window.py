@@ -37,8 +37,10 @@ def check(context: Context) -> Iterator[Finding]:
                 else f"all {window.value:,} positions are squeezed by {factor:g}"
             )
             yield Finding(
-                f"{block.rope_type} scaling with factor {factor:g} on a model whose window is {window.value:,} tokens with "
-                f"rope_theta {base:,.0f}: {reaches}, and it replaces the block the model was trained with; models of this shape "
+                f"{block.rope_type} scaling with factor {factor:g} on a model whose window is {window.value:,} "
+                "tokens with "
+                f"rope_theta {base:,.0f}: {reaches}, and it replaces the block the model was trained with; models of "
+                "this shape "
                 "use llama3 or yarn with low_freq_factor and high_freq_factor or original_max_position_embeddings",
                 Place(block.pointer),
                 (related(config, window.key), related(config, "rope_theta")),

@@ -32,7 +32,8 @@ def check(context: Context) -> Iterator[Finding]:
                 inside, outside = block.number(name), number(data.get(name))
                 if inside is not None and outside is not None and inside != outside:
                     yield Finding(
-                        f"{name} is {outside:g} here and {inside:g} inside {block.key}: transformers 5 uses {inside:g}, older "
+                        f"{name} is {outside:g} here and {inside:g} inside {block.key}: transformers 5 uses "
+                        f"{inside:g}, older "
                         f"releases {outside:g}",
                         Place(join_pointer(config.pointer, name)),
                         (Related(block.place(name), f"{inside:g} here"),),
@@ -42,7 +43,8 @@ def check(context: Context) -> Iterator[Finding]:
             scaling, parameters = keys["rope_scaling"], keys["rope_parameters"]
             if scaling.label is None and scaling.rope_type != parameters.rope_type:
                 yield Finding(
-                    f"rope_scaling says {scaling.rope_type} and rope_parameters says {parameters.rope_type}: transformers 5 "
+                    f"rope_scaling says {scaling.rope_type} and rope_parameters says {parameters.rope_type}: "
+                    "transformers 5 "
                     "uses rope_scaling when both are given",
                     Place(parameters.pointer, on="key"),
                     (Related(Place(scaling.pointer, on="key"), "this one is used"),),

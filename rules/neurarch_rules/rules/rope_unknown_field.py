@@ -18,9 +18,10 @@ RULE = RuleInfo(
     summary="A field of a RoPE block that is misspelt, or that its type does not read",
 )
 
-ALL = frozenset(
-    name for table in (rope.REQUIRED, rope.OPTIONAL) for fields in table.values() for name in fields
-) | rope.COMMON
+ALL = (
+    frozenset(name for table in (rope.REQUIRED, rope.OPTIONAL) for fields in table.values() for name in fields)
+    | rope.COMMON
+)
 
 
 def check(context: Context) -> Iterator[Finding]:

@@ -37,7 +37,11 @@ def check(context: Context) -> Iterator[Finding]:
             pointer = join_pointer(block.pointer, name)
             yield Finding(
                 f"transformers has no RoPE type {quoted(value)}, so the model cannot be built"
-                + (f": did you mean {quoted(guess)}?" if guess else f"; it has {either([quoted(item) for item in types])}"),
+                + (
+                    f": did you mean {quoted(guess)}?"
+                    if guess
+                    else f"; it has {either([quoted(item) for item in types])}"
+                ),
                 block.place(name),
                 fixes=replace_value(context.analysis, pointer, guess, f'{name} = "{guess}"', "unsafe") if guess else (),
             )
@@ -47,7 +51,8 @@ def _disagreement(block: rope.Block) -> Iterator[Finding]:
     old, new = block.values.get("type"), block.values.get("rope_type")
     if isinstance(old, str) and isinstance(new, str) and CONVERTED.get(old, old) != CONVERTED.get(new, new):
         yield Finding(
-            f"rope_type says {quoted(new)} and type says {quoted(old)}: transformers follows rope_type, other engines type",
+            f"rope_type says {quoted(new)} and type says {quoted(old)}: transformers follows rope_type, other "
+            "engines type",
             block.place("rope_type"),
             (Related(block.place("type"), f"type is {quoted(old)}"),),
             severity="warning",

@@ -25,7 +25,9 @@ def check(context: Context) -> Iterator[Finding]:
             yield from _theta_and_share(block)
         theta = number(config.get("rope_theta"))
         if theta is not None and theta <= 0 and (setting := config.setting("rope_theta")) and setting.pointer:
-            yield Finding(f"rope_theta is {theta:g}: the base of the frequencies must be positive", place(config, "rope_theta"))
+            yield Finding(
+                f"rope_theta is {theta:g}: the base of the frequencies must be positive", place(config, "rope_theta")
+            )
 
 
 def _factor(block: rope.Block) -> Iterator[Finding]:
@@ -53,7 +55,8 @@ def _frequencies(block: rope.Block) -> Iterator[Finding]:
     low, high = block.number("low_freq_factor"), block.number("high_freq_factor")
     if block.rope_type == "llama3" and low is not None and high is not None and high < low:
         yield Finding(
-            f"high_freq_factor {high:g} must not be below low_freq_factor {low:g}: the band between them is interpolated over "
+            f"high_freq_factor {high:g} must not be below low_freq_factor {low:g}: the band between them is "
+            "interpolated over "
             f"their difference",
             block.place("high_freq_factor"),
             (Related(block.place("low_freq_factor"), f"low_freq_factor is {low:g}"),),
@@ -61,7 +64,8 @@ def _frequencies(block: rope.Block) -> Iterator[Finding]:
     original, window = block.original_length, geometry.positions(block.config)
     if block.rope_type == "llama3" and original is not None and window is not None and original >= window.value:
         yield Finding(
-            f"original_max_position_embeddings {original:,.0f} is not below {window.key} {window.value:,}: there is nothing "
+            f"original_max_position_embeddings {original:,.0f} is not below {window.key} {window.value:,}: there is "
+            "nothing "
             "to stretch, yet the frequencies are changed",
             block.place(rope.ORIGINAL),
             (related(block.config, window.key),),
@@ -69,19 +73,24 @@ def _frequencies(block: rope.Block) -> Iterator[Finding]:
     fast, slow = block.number("beta_fast"), block.number("beta_slow")
     if block.rope_type == "yarn" and (32 if fast is None else fast) < (1 if slow is None else slow):
         yield Finding(
-            f"beta_fast {32 if fast is None else fast:g} must be above beta_slow {1 if slow is None else slow:g}: the ramp "
+            f"beta_fast {32 if fast is None else fast:g} must be above beta_slow {1 if slow is None else slow:g}: "
+            "the ramp "
             "between interpolated and kept frequencies is upside down",
             block.place("beta_fast" if fast is not None else "beta_slow"),
         )
     attention = block.number("attention_factor")
     if attention is not None and attention <= 0:
-        yield Finding(f"attention_factor is {attention:g}: attention scores would vanish", block.place("attention_factor"))
+        yield Finding(
+            f"attention_factor is {attention:g}: attention scores would vanish", block.place("attention_factor")
+        )
 
 
 def _theta_and_share(block: rope.Block) -> Iterator[Finding]:
     theta, share = block.number("rope_theta"), block.number("partial_rotary_factor")
     if theta is not None and theta <= 0:
-        yield Finding(f"rope_theta is {theta:g}: the base of the frequencies must be positive", block.place("rope_theta"))
+        yield Finding(
+            f"rope_theta is {theta:g}: the base of the frequencies must be positive", block.place("rope_theta")
+        )
     if share is not None and not 0 < share <= 1:
         yield Finding(
             f"partial_rotary_factor {share:g} is not a share of the head: it must lie between 0 and 1",

@@ -55,12 +55,16 @@ def _switched(context: Context, config: ModelConfig, window: int) -> Iterator[Fi
             place(config, "sliding_window"),
             (related(config, "use_sliding_window"), related(config, "max_window_layers")),
         )
-    elif as_written(config, "use_sliding_window") is not None and written(context.analysis, config)["use_sliding_window"] is True:
+    elif (
+        as_written(config, "use_sliding_window") is not None
+        and written(context.analysis, config)["use_sliding_window"] is True
+    ):
         if depth is None or full is None or full < depth.value:
             return
         others: tuple[Related, ...] = (related(config, depth.key), related(config, "sliding_window"))
         yield Finding(
-            f"no layer slides: the first max_window_layers ({full}) of {depth.value} layers attend to everything; 0 lets all "
+            f"no layer slides: the first max_window_layers ({full}) of {depth.value} layers attend to everything; 0 "
+            "lets all "
             f"layers use the window of {window:,}",
             place(config, "max_window_layers"),
             others,

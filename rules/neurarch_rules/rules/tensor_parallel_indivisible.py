@@ -44,7 +44,8 @@ def check(context: Context) -> Iterator[Finding]:
         if ranks not in shared and kv_heads.value != heads.value:
             choices = sorted(shared & (legal or shared))
             yield Finding(
-                f"{kv_heads.value} KV heads can neither be split over {ranks} ranks nor copied to them evenly: tensor-parallel may "
+                f"{kv_heads.value} KV heads can neither be split over {ranks} ranks nor copied to them evenly: "
+                "tensor-parallel may "
                 f"be {either(_small(choices))}",
                 place(config, kv_heads.key),
                 (related(config, heads.key),),

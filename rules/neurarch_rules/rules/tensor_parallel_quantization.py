@@ -40,9 +40,13 @@ def check(context: Context) -> Iterator[Finding]:
         legal = [count for count in range(1, 65) if width.value % count == 0 and (width.value // count) % size == 0]
         yield Finding(
             f"{width.value} over {ranks} ranks is {width.value // ranks} each, not a multiple of the {what} of {size}: "
-            + (f"tensor-parallel may be {either(legal)}" if legal else f"no split fits, not even one ({width.value} % {size} = "
-               f"{width.value % size})")
-            + "; or use expert parallelism, or quantize with smaller " + what,
+            + (
+                f"tensor-parallel may be {either(legal)}"
+                if legal
+                else f"no split fits, not even one ({width.value} % {size} = {width.value % size})"
+            )
+            + "; or use expert parallelism, or quantize with smaller "
+            + what,
             place(config, width.key),
             where,
         )
@@ -54,4 +58,3 @@ def _attention(config: ModelConfig) -> list[geometry.Named]:
     if heads is None or size is None or geometry.is_latent(config):
         return []
     return [geometry.Named(heads.key, heads.value * size)]
-

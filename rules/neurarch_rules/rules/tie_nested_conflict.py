@@ -27,7 +27,8 @@ def check(context: Context) -> Iterator[Finding]:
         if isinstance(outer, bool) and isinstance(inner, bool) and outer != inner:
             shown = str(outer).lower()
             yield Finding(
-                f"tie_word_embeddings is {shown} here and {str(inner).lower()} in {key}: transformers 5 follows the outer one "
+                f"tie_word_embeddings is {shown} here and {str(inner).lower()} in {key}: transformers 5 follows the "
+                "outer one "
                 "for the whole model, older releases and other engines the inner one",
                 Place("/tie_word_embeddings"),
                 (Related(Place(f"{nested.pointer}/tie_word_embeddings"), f"{key} says {str(inner).lower()}"),),

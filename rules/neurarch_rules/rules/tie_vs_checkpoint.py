@@ -16,7 +16,14 @@ RULE = RuleInfo(
     aliases=("tie-vs-weights",),
 )
 
-HEADS = ("lm_head.weight", "embed_out.weight", "output.weight", "lm_head.qweight", "lm_head.weight_packed", "lm_head.SCB")
+HEADS = (
+    "lm_head.weight",
+    "embed_out.weight",
+    "output.weight",
+    "lm_head.qweight",
+    "lm_head.weight_packed",
+    "lm_head.SCB",
+)
 EMBEDDINGS = ("embed_tokens.weight", "wte.weight", "embed_in.weight", "word_embeddings.weight", "tok_embeddings.weight")
 GENERATING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 
@@ -36,7 +43,8 @@ def check(context: Context) -> Iterator[Finding]:
     origin = "" if is_written(config, "tie_word_embeddings") else " (the default)"
     if tied is False and head is None and config.is_native:
         yield Finding(
-            f"tie_word_embeddings is false{origin}, but the checkpoint has no head tensor (only {embedding}): the head would "
+            f"tie_word_embeddings is false{origin}, but the checkpoint has no head tensor (only {embedding}): the "
+            "head would "
             "start from random numbers",
             key,
             (Related(Place("", file=file), "no lm_head.weight here"), related(config, "tie_word_embeddings")),
@@ -44,7 +52,8 @@ def check(context: Context) -> Iterator[Finding]:
         )
     elif tied is True and head is not None:
         yield Finding(
-            f"tie_word_embeddings is true{origin}, but the checkpoint holds its own {head}: if the two matrices differ, one of "
+            f"tie_word_embeddings is true{origin}, but the checkpoint holds its own {head}: if the two matrices "
+            "differ, one of "
             "them is thrown away on load (transformers 5.8 and later notice)",
             key,
             (Related(Place("", file=file), f"{head} is here"),),

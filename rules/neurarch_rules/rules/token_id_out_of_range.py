@@ -31,7 +31,14 @@ IDS = (
     "forced_eos_token_id",
 )
 ROWS = ("vocab_size", "n_vocab", "padded_vocab_size")
-FOREIGN = ("talker_config", "code_predictor_config", "code2wav_config", "token2wav_config", "audio_encoder", "codec_config")
+FOREIGN = (
+    "talker_config",
+    "code_predictor_config",
+    "code2wav_config",
+    "token2wav_config",
+    "audio_encoder",
+    "codec_config",
+)
 """Nested configs whose text ids belong to another model's vocabulary."""
 
 

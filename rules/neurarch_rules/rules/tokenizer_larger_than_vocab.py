@@ -28,7 +28,8 @@ def check(context: Context) -> Iterator[Finding]:
         return
     highest, file = found
     yield Finding(
-        f"{file} defines ids up to {highest:,}, but the embedding has {rows:,} rows: the {highest - rows + 1:,} tokens beyond "
+        f"{file} defines ids up to {highest:,}, but the embedding has {rows:,} rows: the {highest - rows + 1:,} "
+        "tokens beyond "
         f"crash when they are used; resize the embedding to {highest + 1:,} or drop them from the tokenizer",
         place(config, key),
         (Related(Place("", file=file), f"the highest id is {highest:,}"),),

@@ -20,7 +20,14 @@ RULE = RuleInfo(
     aliases=("activation-unknown",),
 )
 
-KEYS = ("hidden_act", "hidden_activation", "activation_function", "dense_act_fn", "projector_hidden_act", "mamba_hidden_act")
+KEYS = (
+    "hidden_act",
+    "hidden_activation",
+    "activation_function",
+    "dense_act_fn",
+    "projector_hidden_act",
+    "mamba_hidden_act",
+)
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -34,7 +41,12 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         for key in KEYS:
             setting = config.setting(key)
-            if setting is None or setting.pointer is None or not isinstance(setting.value, str) or setting.value in known:
+            if (
+                setting is None
+                or setting.pointer is None
+                or not isinstance(setting.value, str)
+                or setting.value in known
+            ):
                 continue
             if readers(config, key) == ():
                 continue
@@ -43,7 +55,9 @@ def check(context: Context) -> Iterator[Finding]:
                 f"transformers has no activation {quoted(setting.value)}, so {config.model_type} cannot be built"
                 + (f": did you mean {quoted(guess)}?" if guess else "; register it before loading or use one it has"),
                 place(config, key),
-                fixes=replace_value(context.analysis, setting.pointer, guess, f'{key} = "{guess}"', "unsafe") if guess else (),
+                fixes=replace_value(context.analysis, setting.pointer, guess, f'{key} = "{guess}"', "unsafe")
+                if guess
+                else (),
             )
 
 

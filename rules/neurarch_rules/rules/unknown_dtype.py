@@ -40,7 +40,11 @@ def check(context: Context) -> Iterator[Finding]:
 
     known = frozenset(enumerations()["dtypes"])
     for key, pointer, value in places:
-        if not isinstance(value, str) or value in known or (value == "auto" and key in KEYS and not _is_native(context)):
+        if (
+            not isinstance(value, str)
+            or value in known
+            or (value == "auto" and key in KEYS and not _is_native(context))
+        ):
             continue
         meant = torch_dtype(value) or closest(value.removeprefix("torch."), known)
         yield Finding(

@@ -75,8 +75,7 @@ def _size(config: ModelConfig, name: str) -> Iterator[Finding]:
     if name == "max_position_embeddings":
         severity = "warning"
     yield Finding(
-        f"{name} is {value:g}: it must be at least 1"
-        + (", and the model cannot be built" if severity is None else ""),
+        f"{name} is {value:g}: it must be at least 1" + (", and the model cannot be built" if severity is None else ""),
         place(config, name),
         severity=severity,
     )

@@ -10,7 +10,7 @@ from neurarch_rules.facts.fixes import replace_value
 from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.words import either, quoted
-from neurarch_schemas.config.setting import JSONValue
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -29,7 +29,16 @@ WORDS = {
     "object": "an object",
     "null": "null",
 }
-ELSEWHERE = ("dtype", "torch_dtype", "id2label", "label2id", "num_labels", "auto_map", "quantization_config", "architectures")
+ELSEWHERE = (
+    "dtype",
+    "torch_dtype",
+    "id2label",
+    "label2id",
+    "num_labels",
+    "auto_map",
+    "quantization_config",
+    "architectures",
+)
 """Keys that rules of their own look at, or that transformers converts."""
 
 

@@ -1,1 +1,1 @@
-"""The public test kit for rule authors: a rule's Markdown page is its documentation, its ``--explain`` text and its test."""
+"""The public test kit for rule authors: a rule's page is its documentation, its ``--explain`` text and its test."""

@@ -1,8 +1,8 @@
 """Rule pages: Markdown whose fenced blocks are files.
 
-Blocks under one heading form examples: a block without a title starts an example and is its ``config.json``; blocks with
-``title="name"`` that follow lie beside it. Titled blocks alone form one example as well. A ``toml`` block holds the
-settings of the examples under its heading, a ``json fixed`` block what the file before it must become by its fix.
+Blocks under one heading form examples: a block without a title starts an example and is its ``config.json``; blocks
+with ``title="name"`` that follow lie beside it. Titled blocks alone form one example as well. A ``toml`` block holds
+the settings of the examples under its heading, a ``json fixed`` block what the file before it must become by its fix.
 """
 
 from __future__ import annotations
@@ -23,6 +23,19 @@ class Block:
     name: str
     text: str
     line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    language: str
+    info: str
+    block: Block
 
 
 @dataclass
@@ -50,15 +63,15 @@ def parse(text: str) -> Page:
     settings: str | None = None
 
     for item in _items(text):
-        if isinstance(item, tuple):
-            level, name = item
+        if isinstance(item, Heading):
+            level, name = item.level, item.text
             group, settings = [], None
             if level == 1:
                 title = name
             elif level == 2:
                 sections.append(name)
             continue
-        language, info, block = item
+        language, info, block = item.language, item.info, item.block
         section = sections[-1] if sections else ""
         if language == "toml" and not TITLE.search(info):
             settings = block.text
@@ -76,7 +89,7 @@ def parse(text: str) -> Page:
     return Page(title, tuple(sections), tuple(examples))
 
 
-def _items(text: str) -> Iterator[tuple[int, str] | list[object]]:  # type: ignore[misc]  # narrowed below
+def _items(text: str) -> Iterator[Heading | Fence]:
     lines = text.split("\n")
     index = 0
     while index < len(lines):
@@ -89,8 +102,8 @@ def _items(text: str) -> Iterator[tuple[int, str] | list[object]]:  # type: igno
                 end += 1
             body = "".join(line + "\n" for line in lines[index + 1 : end])
             named = TITLE.search(fence[3])
-            yield [fence[2], fence[3], Block(named[1] if named else "config.json", body, index + 2)]
+            yield Fence(fence[2], fence[3], Block(named[1] if named else "config.json", body, index + 2))
             index = end
         elif heading:
-            yield (len(heading[1]), heading[2])
+            yield Heading(len(heading[1]), heading[2])
         index += 1

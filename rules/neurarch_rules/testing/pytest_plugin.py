@@ -23,7 +23,7 @@ from neurarch_rules.testing.run_example import problems
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> PageFile | None:
     if file_path.suffix == ".md" and file_path.with_suffix(".py").exists():
-        return cast(PageFile, PageFile.from_parent(parent, path=file_path))
+        return PageFile.from_parent(parent, path=file_path)
     return None
 
 
@@ -56,7 +56,7 @@ class FormItem(PageItem):
         if self.found:
             raise PageError("\n".join(self.found))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # noqa: ARG002
         return str(excinfo.value)
 
     def reportinfo(self) -> tuple[Path, int, str]:

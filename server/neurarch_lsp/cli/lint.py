@@ -67,8 +67,8 @@ def lint(
     applied: tuple[str, ...] = ()
 
     def again(text: str) -> tuple[Finding, ...]:
-            analysis = analyse.analyse_text(path, text)
-            return () if analysis is None else run(analysis, options).findings
+        analysis = analyse.analyse_text(path, text)
+        return () if analysis is None else run(analysis, options).findings
 
     try:
         if applicabilities:

@@ -21,12 +21,12 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """``file`` is the name as the user gave it; ``sibling`` gives the document of a file beside it, by relative name."""
+    """``file``: the name as the user gave it; ``sibling``: the document of a file beside it, by relative name."""
 
     file: str
     document: JsonDocument
     findings: tuple[Finding, ...]
-    sibling: Callable[[str], JsonDocument | None] = lambda name: None
+    sibling: Callable[[str], JsonDocument | None] = lambda _: None
 
 
 def rule_url(rule: str) -> str:
