@@ -1,0 +1,210 @@
+"""The card of a known model, in every format, and what holds of any card."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from neurarch_lsp.__main__ import main
+from neurarch_lsp.card.assumptions import Assumptions
+from neurarch_lsp.card.build import build_card
+from neurarch_lsp.card.structure import rows
+from neurarch_lsp.render.card_html import card_html, card_svg
+from neurarch_lsp.render.card_markdown import card_markdown
+from neurarch_lsp.render.card_text import card_text, sparkline
+from neurarch_rules.engine.analyse import analyse_text
+from neurarch_schemas.analysis import Analysis
+
+ROOT = Path(__file__).parent.parent.parent
+HERON = ROOT / "examples" / "heron-moe-230b" / "config.json"
+TERN = ROOT / "examples" / "tern-3b" / "config.json"
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text(encoding="utf-8"))
+
+
+def analysis(path: Path = HERON, **changes: Any) -> Analysis:
+    data = json.loads(path.read_text(encoding="utf-8")) | changes
+    found = analyse_text("model/config.json", json.dumps(data))
+    assert found is not None
+    return found
+
+
+def section(key: str, found: Analysis | None = None, assumed: Assumptions | None = None) -> dict[str, Any]:
+    card = build_card("model/config.json", found or analysis(), assumed=assumed)
+    one = card.section(key)
+    assert one is not None
+    return dict(one.data)
+
+
+def test_head() -> None:
+    head = section("head", analysis(num_mtp_modules=3))
+    assert head["scale"] == "229B total, 10.4B active (4.6 %)"
+    assert head["kind"] == "sparse MoE decoder"
+    assert head["attention"] == "GQA 48:8 with QK-Norm and partial RoPE"
+    assert head["layers"] == "62 x (GQA 6:1, MoE)"
+    assert head["experts"] == "256, top 8 a token"
+    assert head["positions"] == "partial RoPE, theta 5,000,000, 0.5 of each head"
+    assert head["mtp_modules"] == 3
+    assert {"GQA", "QK-Norm", "MoE", "routing bias", "MTP"} <= set(head["concepts"])
+
+
+def test_cache() -> None:
+    cache = section("cache")
+    assert cache["bytes_per_token"] == 248 * 1024
+    assert cache["level"] == "High"
+    levels = Assumptions(cache_levels=(("fine", 0), ("much", 249)))
+    assert section("cache", assumed=levels)["level"] == "fine"
+
+
+def test_no_checkpoint_here() -> None:
+    found = section("checkpoint")
+    assert found["derived"] == 228_689_764_864
+    assert found["checkpoint"] is None
+
+
+def test_the_full_structure_has_a_row_a_block() -> None:
+    """Input, embedding, RoPE, 62 layers of norm, attention, add, norm, experts, add, and final norm, head, output."""
+    found = rows(analysis(), expand=True)
+    assert len(found) == 378
+    assert [row.kind for row in found[3:9]] == ["norm", "attention", "add", "norm", "experts", "add"]
+    assert found[3].name == "model.layers.0.input_layernorm"
+    folded = rows(analysis())
+    assert len(folded) == 12
+    assert {row.times for row in folded[3:9]} == {62}
+
+
+def test_rows_account_for_every_parameter() -> None:
+    for path in (HERON, TERN):
+        found = analysis(path)
+        assert found.parameters is not None
+        assert sum(row.parameters * row.times for row in rows(found)) == found.parameters.total
+
+
+def test_will_it_forward() -> None:
+    assert section("structure")["forwards"] is True
+    broken = section("structure", analysis(num_key_value_heads=7))
+    assert broken["forwards"] is False
+    assert "48 attention heads are not a multiple of 7 KV heads" in broken["problems"][0]["message"]
+
+
+def test_a_billion_layers_fold() -> None:
+    assert len(rows(analysis(num_hidden_layers=10**9))) == 12
+    assert len(rows(analysis(num_hidden_layers=10**9), expand=True)) == 12
+
+
+def test_a_file_without_numbers_says_why() -> None:
+    card = build_card("x/config.json", analysis(model_type="nobody_knows"))
+    assert "nobody_knows" in card_text(card)
+    assert card.section("cache") is None
+
+
+def test_hostile_text_stays_text() -> None:
+    found = analysis(evil="<script>alert(1)</script>", **{"<img src=x>": "|`**"})
+    card = build_card("x/config.json", found)
+    page = card_html(card)
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "&lt;script&gt;" in page
+    assert not re.search(r"(?<!\\)<", card_markdown(card)), "Markdown would read it as HTML"
+
+
+class Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.outside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "path", "rect", "circle"):
+            self.open.append(tag)
+        self.outside += [
+            value for name, value in attrs if name in ("src", "href") and value and not value.startswith("#")
+        ]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("path", [HERON, TERN], ids=["moe", "dense"])
+def test_html_is_one_file_without_scripts(path: Path) -> None:
+    page = card_html(build_card(str(path), analysis(path)))
+    parser = Links()
+    parser.feed(page)
+    assert parser.open == []
+    assert parser.outside == []
+    assert "url(" not in page
+    assert len(page.encode()) < 300_000
+    assert page.count("<h1") == 1
+
+
+def test_svg_stands_alone() -> None:
+    from xml.etree import ElementTree
+
+    drawing = ElementTree.fromstring(card_svg(build_card("x/config.json", analysis())))
+    assert drawing.tag.endswith("svg")
+    texts = [element.text for element in drawing.iter() if element.tag.endswith("text")]
+    assert "x 62" in texts
+    assert "MoE 256, top 8" in texts
+
+
+def test_markdown_tables_are_whole() -> None:
+    for line in card_markdown(build_card("x/config.json", analysis())).splitlines():
+        if line.startswith("|"):
+            assert line.endswith("|")
+
+
+def test_sparkline() -> None:
+    assert sparkline([0.0, 1.0], 2) == "▁█"
+    assert sparkline([0.0, 0.0], 2) == "▁▁"
+
+
+def test_json_follows_the_published_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    foreign = tmp_path / "config.json"
+    foreign.write_text("{}")
+    unknown = tmp_path / "unknown" / "config.json"
+    unknown.parent.mkdir()
+    unknown.write_text('{"model_type": "nobody_knows", "hidden_size": 5}')
+    main(["--report", str(HERON), str(TERN), str(foreign), str(unknown), "--output-format", "json", "--card"])
+    entries = json.loads(capsys.readouterr().out)
+    jsonschema.validate(entries, SCHEMA)
+    assert set(entries[0]["card"]) >= {"head", "cache", "checkpoint", "parts", "structure", "training", "serving"}
+
+
+def test_output_file_and_folder(tmp_path: Path) -> None:
+    assert main(["--report", str(HERON), "-o", str(tmp_path / "card.html")]) == 0
+    assert (tmp_path / "card.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert main(["--report", str(ROOT / "examples"), "-o", str(tmp_path / "cards")]) == 0
+    names = {path.name for path in (tmp_path / "cards").iterdir()}
+    assert {"index.html", "heron-moe-230b.html", "tern-3b.html"} <= names
+    index = (tmp_path / "cards" / "index.html").read_text(encoding="utf-8")
+    assert set(re.findall(r'href="([^"]+)"', index)) <= names
+
+
+def test_hugging_face_cache(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    assert main(["--report", "acme/tern-3b"]) == 2
+    assert "hf download acme/tern-3b config.json" in capsys.readouterr().err
+    snapshot = tmp_path / "models--acme--tern-3b" / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text(TERN.read_text(encoding="utf-8"))
+    assert main(["--report", "acme/tern-3b"]) == 0
+    assert "3.02B" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("pair", ["batch=0", "batch", "nonsense=1", "gpu=abacus", "utilization=nan"])
+def test_wrong_assumptions_are_usage_errors(pair: str) -> None:
+    assert main(["--report", str(HERON), "--assume", pair]) == 2
+
+
+def test_assumptions_change_the_card() -> None:
+    few = section("serving", assumed=Assumptions(batch=1, context=8192))
+    many = section("serving", assumed=Assumptions(batch=64, context=8192))
+    assert many["cache_bytes"] == 64 * few["cache_bytes"]
