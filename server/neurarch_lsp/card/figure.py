@@ -33,7 +33,7 @@ def figure(rows: Sequence[StructureRow]) -> str:
     layered = [index for index, items in enumerate(groups) if items[0].group is not None]
     dropped = set(layered[MOST_GROUPS - 1 : -1]) if len(layered) > MOST_GROUPS else set()
     shapes: list[str] = []
-    y = MARGIN
+    y = float(MARGIN)
     names: list[str] = []
     for index in range(len(groups) - 1, -1, -1):
         if index in dropped:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -110,7 +111,7 @@ def concept(name: str) -> Concept | None:
     return _known().get(name)
 
 
-def _kind(attentions: dict[AttentionShape, int], parts: set[str], routing: Routing | None) -> str:
+def _kind(attentions: dict[AttentionShape, int], parts: AbstractSet[str], routing: Routing | None) -> str:
     recurrent = bool(parts & {"state space", "linear attention"}) or any(shape.kind == "linear" for shape in attentions)
     attends = [shape for shape in attentions if shape.kind != "linear"]
     if any(shape.kind == "cross" for shape in attends):

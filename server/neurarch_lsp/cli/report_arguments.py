@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
@@ -64,7 +64,8 @@ def assumptions(pairs: Sequence[str], contexts: Sequence[int], *, expand: bool) 
                 if "str" not in known[name]
                 else f"--assume {pair}: empty"
             )
-        found = replace(found, **{name: parsed})
+        changed: dict[str, Any] = {name: parsed}
+        found = replace(found, **changed)
     if find_device(found.gpu) is None:
         return f"the GPU {found.gpu!r} is not known; known are {', '.join(device.name for device in devices())}"
     return found

@@ -22,7 +22,13 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         ("Derived scalars with buffers", f"{counted.stored:,}"),
         ("Plain weights", f"{decimal_bytes(weights.bytes)} in {weights.dtype}"),
     ]
-    data = {"derived": counted.stored, "checkpoint": None, "delta": None, "delta_percent": None, "mtp_parameters": None}
+    data: dict[str, object] = {
+        "derived": counted.stored,
+        "checkpoint": None,
+        "delta": None,
+        "delta_percent": None,
+        "mtp_parameters": None,
+    }
     notes: list[Block] = []
     if checkpoint is None:
         notes.append(Note("No checkpoint lies beside the config."))
