@@ -48,10 +48,10 @@ def union(parts: list[dict[str, Any]]) -> dict[str, Any]:
     """One schema for several: plain types become a list of types, item schemas are merged, the rest is ``anyOf``."""
     if any(not part for part in parts):
         return {}
-    enums = [part["enum"] for part in parts if "enum" in part]
+    values = [value for part in parts for value in part.get("enum", ())]
     plain = [part for part in parts if "enum" not in part]
-    if enums and all(part == {"type": "null"} for part in plain):
-        return {"enum": [*sum(enums, []), *([None] if plain else [])]}
+    if values and all(part == {"type": "null"} for part in plain):
+        return {"enum": [*values, *([None] if plain else [])]}
     merged: dict[str, Any] = {"type": []}
     for part in plain:
         if "anyOf" in part:
@@ -71,8 +71,8 @@ def union(parts: list[dict[str, Any]]) -> dict[str, Any]:
         merged["type"].remove("integer")
     if len(merged["type"]) == 1:
         merged["type"] = merged["type"][0]
-    if enums:
-        return {"anyOf": dedupe([merged, {"enum": sum(enums, [])}])} if merged["type"] else {"enum": sum(enums, [])}
+    if values:
+        return {"anyOf": [merged, {"enum": values}]} if merged["type"] else {"enum": values}
     return merged
 
 

@@ -30,12 +30,14 @@ def keys_read(tree: ast.AST) -> list[str]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_config(node.func.value)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and is_config(node.value):
-            if node.attr not in methods and not node.attr.startswith("__"):
-                found[node.attr] = None
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr"):
-            if len(node.args) > 1 and is_config(node.args[0]) and isinstance(node.args[1], ast.Constant):
-                found[str(node.args[1].value)] = None
+        match node:
+            case ast.Attribute(value=value, attr=name, ctx=ast.Load()) if is_config(value):
+                if name not in methods and not name.startswith("__"):
+                    found[name] = None
+            case ast.Call(func=ast.Name("getattr" | "hasattr"), args=[value, ast.Constant(name), *_]) if is_config(
+                value
+            ):
+                found[str(name)] = None
     return list(found)
 
 
@@ -76,25 +78,18 @@ def keyword_reads(tree: ast.AST) -> dict[str, Any]:
     """Keys a config class takes out of its extra keyword arguments, with the literal default where there is one."""
     found: dict[str, Any] = {}
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("pop", "get", "setdefault")
-        ):
-            if isinstance(node.func.value, ast.Name) and node.func.value.id == "kwargs" and node.args:
-                if isinstance(node.args[0], ast.Constant):
-                    default = None
-                    if len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
-                        default = node.args[1].value
-                    if found.get(str(node.args[0].value)) is None:
-                        found[str(node.args[0].value)] = default
-        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant) and len(node.comparators) == 1:
-            right = node.comparators[0]
-            if isinstance(right, ast.Name) and right.id == "kwargs":
-                found.setdefault(str(node.left.value), None)
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "kwargs":
-            if isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
-                found.setdefault(str(node.slice.value), None)
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name("kwargs"), attr="pop" | "get" | "setdefault"),
+                args=[ast.Constant(str(key)), *rest],
+            ):
+                default = rest[0].value if rest and isinstance(rest[0], ast.Constant) else None
+                if found.get(key) is None:
+                    found[key] = default
+            case ast.Compare(left=ast.Constant(str(key)), comparators=[ast.Name("kwargs")]):
+                found.setdefault(key, None)
+            case ast.Subscript(value=ast.Name("kwargs"), slice=ast.Constant(str(key)), ctx=ast.Load()):
+                found.setdefault(key, None)
     return found
 
 
@@ -102,7 +97,7 @@ def attributes_read(tree: ast.AST) -> list[str]:
     """Names read from ``self`` in the methods of a config class."""
     found: dict[str, None] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            if isinstance(node.ctx, ast.Load):
-                found[node.attr] = None
+        match node:
+            case ast.Attribute(value=ast.Name("self"), attr=name, ctx=ast.Load()):
+                found[name] = None
     return list(found)

@@ -8,7 +8,7 @@ keys, types, defaults, synonyms, nested types, class names, and which keys the s
 
     _base.json               the keys every config class inherits
     _enumerations.json       activations, RoPE types, quantization methods, dtypes, attention implementations
-    _index.json              model type -> [config class, default head class, has a causal LM]; class name -> model types
+    _index.json              model type -> [config class, head class, has a causal LM]; class name -> model types
     types/<model_type>.json  the keys of one type (see ``record_type``)
     sources/<module>.json    {class: [config class, [keys it reads]]} for one family's modeling files
 """
@@ -22,14 +22,9 @@ import importlib
 import inspect
 import json
 import math
-import sys
 import typing
-import warnings
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parent))
-warnings.filterwarnings("ignore")
 
 import transformers
 from catalogue_annotations import schema_of
@@ -57,6 +52,32 @@ HEADS = (
 BASE_KEYS = [field.name for field in dataclasses.fields(PretrainedConfig)]
 NOT_KEYS = {"transformers_version", "model_type", "architectures", "_name_or_path", "_attn_implementation", "dtype",
             "id2label", "label2id", "output_attentions", "_experts_implementation"}  # fmt: skip
+
+
+# What the base class takes besides its declared fields, with JSON types (none: anything).
+EXTRA_BASE_KEYS: dict[str, Any] = {
+    "num_labels": ["integer", "null"],
+    "auto_map": ["object", "null"],
+    "quantization_config": ["object", "null"],
+    "_name_or_path": ["string", "null"],
+    "name_or_path": ["string", "null"],
+    "per_layer_config": ["object", "null"],
+    "attn_implementation": None,
+    "_attn_implementation": None,
+    "experts_implementation": None,
+    "use_return_dict": ["boolean", "null"],
+    "tie_last_hidden_states": ["boolean", "null"],
+    "task_specific_params": ["object", "null"],
+    "_commit_hash": ["string", "null"],
+}
+# Legacy keys read under a name that is put together at run time.
+SWA_KEYS = ("num_attention_heads", "num_key_value_heads", "q_lora_rank", "kv_lora_rank", "head_dim", "qk_nope_head_dim",
+            "v_head_dim", "qk_rope_head_dim")  # fmt: skip
+BUILT_KEYWORDS: dict[str, tuple[str, ...]] = {
+    "dots3_note_text": tuple(f"swa_{name}" for name in SWA_KEYS),
+    "nemotron_h_omni": ("img_context_token_id", "video_context_token_id", "sound_context_token_id", "llm_config",
+                        "sound_config", "vit_hidden_size"),
+}  # fmt: skip
 
 
 def jsonable(value: Any) -> Any:
@@ -125,7 +146,11 @@ def undeclared_nested(config_class: type) -> dict[str, type]:
     found: dict[str, type] = {}
     for field in dataclasses.fields(config_class):
         for argument in typing.get_args(field.type):
-            if inspect.isclass(argument) and issubclass(argument, PretrainedConfig) and argument is not PretrainedConfig:
+            if (
+                inspect.isclass(argument)
+                and issubclass(argument, PretrainedConfig)
+                and argument is not PretrainedConfig
+            ):
                 found[field.name] = argument
     try:
         values = vars(config_class())
@@ -185,13 +210,10 @@ def model_classes(model_type: str, config_class: type) -> list[str]:
         except Exception:
             continue
         for name, item in vars(module).items():
-            if (
-                inspect.isclass(item)
-                and issubclass(item, transformers.PreTrainedModel)
-                and item.__module__ == module.__name__
-            ):
-                if getattr(item, "config_class", None) is config_class and not name.endswith("PreTrainedModel"):
-                    names[name] = None
+            if not inspect.isclass(item) or item.__module__ != module.__name__ or name.endswith("PreTrainedModel"):
+                continue
+            if issubclass(item, transformers.PreTrainedModel) and getattr(item, "config_class", None) is config_class:
+                names[name] = None
     return list(names)
 
 
@@ -237,10 +259,18 @@ def record_type(file_name: str, config_class: type) -> dict[str, Any]:
             properties[name] = {"default": jsonable(value), "x-computed": True}
     source = own_source(config_class)
     keywords = {
-        key: default for key, default in keyword_reads(source).items() if key not in properties and key not in BASE_KEYS
+        key: default
+        for key, default in {**keyword_reads(source), **dict.fromkeys(BUILT_KEYWORDS.get(file_name, ()))}.items()
+        if key not in properties and key not in BASE_KEYS
     }
-    data: dict[str, Any] = {"$schema": DIALECT, "$id": f"{file_name}.json", "title": config_class.__name__, "type": "object",
-                            "allOf": [{"$ref": "_base.json"}], "properties": properties}  # fmt: skip
+    data: dict[str, Any] = {
+        "$schema": DIALECT,
+        "$id": f"{file_name}.json",
+        "title": config_class.__name__,
+        "type": "object",
+        "allOf": [{"$ref": "_base.json"}],
+        "properties": properties,
+    }
     facts: dict[str, Any] = {
         "x-module": config_class.__module__.split(".")[-2],
         "x-model-type": model_type if model_type != file_name else None,
@@ -293,11 +323,8 @@ def record_base() -> dict[str, Any]:
     properties["model_type"] = {"type": "string"}
     properties["torch_dtype"] = {"type": ["string", "null"]}
     properties["output_attentions"] = {"type": ["boolean", "null"], "default": False}
-    for name, schema in (("num_labels", {"type": ["integer", "null"]}), ("auto_map", {"type": ["object", "null"]}), ("quantization_config", {"type": ["object", "null"]}),
-                         ("_name_or_path", {"type": ["string", "null"]}), ("name_or_path", {"type": ["string", "null"]}), ("per_layer_config", {"type": ["object", "null"]}),
-                         ("attn_implementation", {}), ("_attn_implementation", {}), ("experts_implementation", {}), ("use_return_dict", {"type": ["boolean", "null"]}),
-                         ("tie_last_hidden_states", {"type": ["boolean", "null"]}), ("task_specific_params", {"type": ["object", "null"]}), ("_commit_hash", {"type": ["string", "null"]})):  # fmt: skip
-        properties.setdefault(name, schema)
+    for name, kinds in EXTRA_BASE_KEYS.items():
+        properties.setdefault(name, {"type": kinds} if kinds else {})
     generation = transformers.GenerationConfig._get_default_generation_params()
     return {
         "$schema": DIALECT,

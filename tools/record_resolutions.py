@@ -1,4 +1,4 @@
-"""Record how transformers resolves configs in which a few keys are written: the expected values of the resolution tests.
+"""Record how transformers resolves configs in which a few keys are written, for the resolution tests.
 
     python tools/record_resolutions.py OUT.jsonl.gz [--types a,b] [--count 6] [--seed 0]
 
@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import gzip
 import json
 import math
 import os
 import random
 import signal
-import warnings
 import zlib
 from pathlib import Path
 from typing import Any
-
-warnings.filterwarnings("ignore")
 
 import transformers
 from transformers import PretrainedConfig
@@ -169,13 +167,21 @@ def differences(resolved: dict[str, Any], written: dict[str, Any], name: str) ->
             kind = value.get("model_type") if nested.get("any_type") else nested.get("class", nested["model_type"])
             given = written.get(key)
             changed[key] = differences(value, given if isinstance(given, dict) else {}, str(kind))
-        elif key in written and written[key] == value and type(written[key]) is type(value):
-            continue
-        elif key not in written and key in declared and declared[key] == value:
+        elif (key in written and written[key] == value and type(written[key]) is type(value)) or (
+            key not in written and key in declared and declared[key] == value
+        ):
             continue
         else:
             changed[key] = value
     return changed
+
+
+def fresh_defaults(config_class: type, keep: dict[Any, Any]) -> None:
+    """Defaults of nested configs as they were at import: constructing a config may change them in place."""
+    for spec in config_class.sub_configs_defaults.values():
+        spec.init_kwargs = copy.deepcopy(keep.setdefault(spec, copy.deepcopy(spec.init_kwargs)))
+        if issubclass(spec.config_class, PretrainedConfig):
+            fresh_defaults(spec.config_class, keep)
 
 
 class Slow(Exception):
@@ -195,6 +201,7 @@ def main() -> None:
     arguments = parser.parse_args()
     signal.signal(signal.SIGALRM, stop)
     lines = []
+    keep: dict[Any, Any] = {}
     for model_type in arguments.types.split(",") if arguments.types else list(configuration_auto.CONFIG_MAPPING.keys()):
         config_class = configuration_auto.CONFIG_MAPPING[model_type]
         found: list[str] = []
@@ -205,8 +212,13 @@ def main() -> None:
             density = 0.0 if attempt == 0 else rng.choice([0.08, 0.15, 0.3, 0.5])
             written = write_some(model_type, rng, density)
             signal.alarm(10)
+            fresh_defaults(config_class, keep)
             try:
-                with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+                with (
+                    open(os.devnull, "w") as nowhere,
+                    contextlib.redirect_stdout(nowhere),
+                    contextlib.redirect_stderr(nowhere),
+                ):
                     resolved = jsonable(config_class.from_dict(json.loads(json.dumps(written))))
             except Exception:
                 continue

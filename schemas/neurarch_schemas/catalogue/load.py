@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
+ROPE_KEYS = ("rope_scaling", "rope_theta", "partial_rotary_factor")
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
@@ -75,7 +76,9 @@ class ConfigType:
 
     def knows(self, name: str) -> bool:
         """The class reads or keeps this key under that name."""
-        return name in self.properties or name in self.synonyms or name in self.keywords
+        if name in self.properties or name in self.synonyms or name in self.keywords:
+            return True
+        return name in ROPE_KEYS and "rope_parameters" in self.properties
 
 
 def read_data(name: str) -> Any:
@@ -110,7 +113,7 @@ def enumerations() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=1)
 def index() -> Mapping[str, Mapping[str, Any]]:
-    """``types``: model type -> [config class, default head class, has a causal LM]; ``classes``: model class -> model types."""
+    """``types``: model type -> [config class, default head class, has a causal LM]; ``classes``: class -> types."""
     data: Mapping[str, Mapping[str, Any]] = read_data("_index.json")
     return data
 

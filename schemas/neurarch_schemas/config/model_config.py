@@ -41,7 +41,9 @@ class ModelConfig:
     architecture: str = ""
     """The class to build: ``architectures[0]``, else the type's default head class."""
     patterns: Mapping[str, LayerPattern[JSONScalar]] = field(default_factory=dict)
-    """Per-layer lists that were derived (``layer_types`` from a period), where the list itself may be too long to write."""
+    """Per-layer lists that were derived (``layer_types`` from a period): the list itself may be too long to write.
+
+    Also, under its own name, each key whose value differs in single layers (``head_dim`` of Gemma 4)."""
     is_native: bool = True
     """transformers has a config class for the type; False for remote code and unknown types."""
     config_class: str = ""

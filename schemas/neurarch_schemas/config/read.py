@@ -79,7 +79,7 @@ def finish(draft: Draft) -> ModelConfig:
         if name in draft.derived:
             pattern = draft.patterns.get(name)
             if pattern is not None:
-                value = list(pattern) if len(pattern) <= LONGEST_LIST else None
+                value = list(pattern) if pattern.length <= LONGEST_LIST else None
             source = draft.derived[name]
             if name in written:
                 key = written[name]

@@ -10,6 +10,7 @@ from neurarch_schemas.config import rope
 from neurarch_schemas.config.derived import Steps, derivations
 from neurarch_schemas.config.draft import Draft, apply
 from neurarch_schemas.config.layer_pattern import LayerPattern
+from neurarch_schemas.config.periods import placed
 from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 # Nested deeper than this is not a model config; nothing is opened below.
@@ -49,7 +50,7 @@ def foreign_type(model_type: str) -> ConfigType:
 def resolve(
     record: ConfigType, given: Mapping[str, JSONValue], written: Mapping[str, JSONValue], pointer: str, depth: int = 0
 ) -> Draft:
-    """``given`` is what the class is constructed from: the keys ``written`` in the document, with what a parent adds."""
+    """``given`` is what the class is constructed from: the keys ``written`` in the document and what a parent adds."""
     draft = Draft(record, pointer, given)
     draft.written = written
     steps = derivations(record.derived_by) if record.derived_by else NO_STEPS
@@ -133,6 +134,9 @@ def escape(key: str) -> str:
 
 def rename_layer_types(draft: Draft, key: str) -> None:
     """Older names of layer kinds ("attention") become the current ones ("full_attention")."""
+    key = draft.type.synonyms.get(key, key)
+    if draft.values.get(key) is None and key not in draft.patterns:
+        return
     names: Mapping[str, str] = enumerations()["legacy_layer_types"]
     value = draft.values.get(key)
     if isinstance(value, list):
@@ -150,24 +154,25 @@ def override_layers(draft: Draft) -> None:
     if not isinstance(overrides, dict):
         return
     count = draft.integer("num_hidden_layers")
+    layers: dict[str, dict[int, JSONScalar]] = {}
     for index, changes in overrides.items():
-        if not isinstance(changes, dict):
-            continue
-        for name, value in changes.items():
-            if isinstance(value, list | dict):
-                continue
-            if name not in draft.per_layer:
-                common = draft.get(name)
-                draft.per_layer[name] = LayerPattern.constant(
-                    None if isinstance(common, list | dict) else common, count
-                )
-            draft.per_layer[name] = draft.per_layer[name].with_item(int(index), value)
+        for name, value in changes.items() if isinstance(changes, dict) else ():
+            if not isinstance(value, list | dict):
+                layers.setdefault(name, {})[int(index)] = value
+    for name, values in layers.items():
+        common = draft.get(name)
+        draft.per_layer[name] = placed(values, count, None if isinstance(common, list | dict) else common)
 
 
 def fill_recorded(draft: Draft, everything: bool) -> None:
     """Constants of the class; and, where its derivations are not written down, what it has when nothing is written."""
     record = draft.type
     for key in record.recorded:
-        if key in draft.derived or key in draft.written or (not everything and key in draft.values):
+        if (
+            key == "per_layer_config"
+            or key in draft.derived
+            or key in draft.written
+            or (not everything and key in draft.values)
+        ):
             continue
         draft.values[key] = record.resolved[key]

@@ -23,9 +23,9 @@ def nested_keys(draft: Draft, parameters: dict[str, JSONValue]) -> list[str]:
 
 def convert(draft: Draft) -> None:
     """Fill ``rope_parameters`` from rope_scaling, rope_theta and partial_rotary_factor, wherever they are written."""
-    if "rope_parameters" not in draft.values:
-        if not (draft.keywords.get("rope_scaling") and draft.keywords.get("rope_theta")):
-            return
+    both = draft.keywords.get("rope_scaling") and draft.keywords.get("rope_theta")
+    if "rope_parameters" not in draft.values and not both:
+        return
     scaling = draft.keywords.pop("rope_scaling", None)
     current = scaling or draft.values.get("rope_parameters")
     parameters = copy(current) if isinstance(current, dict) else {}

@@ -1,7 +1,8 @@
 """What config classes fill in from other keys, one file a group of related classes.
 
-Each file declares ``BEFORE``, ``ROPE`` and ``AFTER``: config class -> derivations that run before nested configs, RoPE
-and dtype are resolved, in place of the common RoPE step, and in the end. ``index.json`` (tools/index_derived.py) says which file a class is in.
+Each file with tables declares ``BEFORE``, ``ROPE`` and ``AFTER``: config class -> derivations that run before nested
+configs are opened, in place of the common RoPE step, and in the end. ``index.json`` (tools/index_derived.py) says
+which file a class is in.
 """
 
 from __future__ import annotations

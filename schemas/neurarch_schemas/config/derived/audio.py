@@ -7,9 +7,9 @@ from math import log2, prod
 
 from neurarch_schemas.config.derived.vocabulary import (
     computed,
-    copy_of,
     default,
     default_unless_set,
+    fixed,
     head_dim,
     head_dim_or_zero,
     keyword_default,
@@ -29,7 +29,11 @@ def feature_layers(draft: Draft) -> None:
 def dac(draft: Draft) -> None:
     ratios = draft.integers("downsampling_ratios")
     draft.derive("upsampling_ratios", [*reversed(ratios)], "downsampling_ratios, reversed")
-    draft.derive("hidden_size", draft.integer("encoder_hidden_size") * 2 ** short(len(ratios)), "encoder_hidden_size, doubled at each ratio")
+    draft.derive(
+        "hidden_size",
+        draft.integer("encoder_hidden_size") * 2 ** short(len(ratios)),
+        "encoder_hidden_size, doubled at each ratio",
+    )
     draft.derive("hop_length", prod(ratios), "product of downsampling_ratios")
 
 
@@ -62,7 +66,9 @@ def shrunken_input(draft: Draft) -> None:
 
 
 def rope_default(fraction: float) -> Rule:
-    return default("rope_parameters", {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": fraction})
+    return default(
+        "rope_parameters", {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": fraction}
+    )
 
 
 def conformer_head(draft: Draft) -> None:
@@ -77,7 +83,11 @@ def local_heads(draft: Draft) -> None:
 
 
 def byte_head(draft: Draft) -> None:
-    draft.derive("head_dim", draft.integer("hidden_size") // draft.integer("num_attention_heads"), "hidden_size // num_attention_heads")
+    draft.derive(
+        "head_dim",
+        draft.integer("hidden_size") // draft.integer("num_attention_heads"),
+        "hidden_size // num_attention_heads",
+    )
 
 
 def byte_width(draft: Draft) -> None:
@@ -85,16 +95,29 @@ def byte_width(draft: Draft) -> None:
         draft.derive("intermediate_size", int(8 * draft.integer("hidden_size") / 3), "8/3 * hidden_size")
 
 
-UNTIED: Rule = computed("tie_word_embeddings", lambda draft: False, "always so for this type")
+UNTIED: Rule = fixed("tie_word_embeddings", False)
 OUTPUT = same_as_unless_set("output_hidden_size", "hidden_size")
 RESBLOCKS = default("resblock_dilation_sizes", [[1, 3, 5], [1, 3, 5], [1, 3, 5]])
 
 BEFORE: Mapping[str, tuple[Rule, ...]] = {
-    **dict.fromkeys("HubertConfig SEWConfig SEWDConfig SpeechT5Config UniSpeechConfig UniSpeechSatConfig".split(), (feature_layers,)),
-    **dict.fromkeys("Wav2Vec2Config Wav2Vec2ConformerConfig WavLMConfig Data2VecAudioConfig".split(), (feature_layers, OUTPUT)),
-    **dict.fromkeys(("BltLocalDecoderConfig", "BltGlobalTransformerConfig"), (local_heads, byte_head, byte_width, UNTIED)),
+    **dict.fromkeys(
+        ["HubertConfig", "SEWConfig", "SEWDConfig", "SpeechT5Config", "UniSpeechConfig", "UniSpeechSatConfig"],
+        (feature_layers,),
+    ),
+    **dict.fromkeys(
+        ["Wav2Vec2Config", "Wav2Vec2ConformerConfig", "WavLMConfig", "Data2VecAudioConfig"], (feature_layers, OUTPUT)
+    ),
+    **dict.fromkeys(
+        ("BltLocalDecoderConfig", "BltGlobalTransformerConfig"), (local_heads, byte_head, byte_width, UNTIED)
+    ),
     "BltLocalEncoderConfig": (local_heads, byte_width, UNTIED),
-    "BltPatcherConfig": (local_heads, byte_head, byte_width, UNTIED, computed("hidden_act", lambda draft: "silu", "always so for this type")),
+    "BltPatcherConfig": (
+        local_heads,
+        byte_head,
+        byte_width,
+        UNTIED,
+        fixed("hidden_act", "silu"),
+    ),
     "DacConfig": (dac,),
     "EncodecConfig": (same_as("codebook_dim", "hidden_size"),),
     "FastSpeech2ConformerConfig": (conformers,),
@@ -117,6 +140,10 @@ ROPE: Mapping[str, tuple[Rule, ...]] = {}
 AFTER: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("GraniteSpeechEncoderConfig", "GraniteSpeechPlusEncoderConfig"), (conformer_head,)),
     "Apertus1p5VisionTokenizerConfig": (
-        computed("spatial_scale_factor", lambda draft: 2 ** (short(len(draft.items("channel_multiplier"))) - 1), "doubled at each level"),
+        computed(
+            "spatial_scale_factor",
+            lambda draft: 2 ** (short(len(draft.items("channel_multiplier"))) - 1),
+            "doubled at each level",
+        ),
     ),
 }

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from neurarch_schemas.config.derived import nesting
+from neurarch_schemas.config.derived import nesting, parents
 from neurarch_schemas.config.derived.nesting import (
     completed,
     default_backbone,
     drop_types,
     everything_flat,
     flat,
+    legacy_nested,
+    moved,
+    retyped,
+    timm_backbone,
+)
+from neurarch_schemas.config.derived.parents import (
     from_decoder,
     give,
     give_fixed,
-    legacy_nested,
-    moved,
     of,
-    retyped,
     take,
     tied_like,
-    timm_backbone,
     vocabulary_of_text,
 )
 from neurarch_schemas.config.derived.vocabulary import (
     default,
-    default_unless_set,
     dropped,
     fixed,
     head_dim,
@@ -48,17 +49,38 @@ ENCODER_RANGE = take("initializer_range", "encoder_config")
 
 BEFORE: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(
-        "AltCLIPConfig ChineseCLIPConfig CLIPConfig CLIPSegConfig GroupViTConfig MetaClip2Config XCLIPConfig".split(), (CLIP,)
+        [
+            "AltCLIPConfig",
+            "ChineseCLIPConfig",
+            "CLIPConfig",
+            "CLIPSegConfig",
+            "GroupViTConfig",
+            "MetaClip2Config",
+            "XCLIPConfig",
+        ],
+        (CLIP,),
     ),
     **dict.fromkeys(
-        "GlmAsrConfig PeAudioConfig PeAudioVideoConfig PeVideoConfig VoxtralConfig VoxtralRealtimeConfig".split(),
+        [
+            "GlmAsrConfig",
+            "PeAudioConfig",
+            "PeAudioVideoConfig",
+            "PeVideoConfig",
+            "VoxtralConfig",
+            "VoxtralRealtimeConfig",
+        ],
         (completed("text_config"),),
     ),
     **dict.fromkeys(
         ("HiggsAudioV2TokenizerConfig", "XcodecConfig"), (completed("acoustic_model_config", "semantic_model_config"),)
     ),
-    **dict.fromkeys(("ConditionalDetrConfig", "DetrConfig", "MaskFormerDetrConfig", "TableTransformerConfig"), (timm_backbone(True),)),
-    **dict.fromkeys(("PPOCRV6MediumDetConfig", "PPOCRV6SmallDetConfig", "PPOCRV6TinyRecConfig"), (default_backbone("pp_lcnet_v4"),)),
+    **dict.fromkeys(
+        ("ConditionalDetrConfig", "DetrConfig", "MaskFormerDetrConfig", "TableTransformerConfig"),
+        (timm_backbone(True),),
+    ),
+    **dict.fromkeys(
+        ("PPOCRV6MediumDetConfig", "PPOCRV6SmallDetConfig", "PPOCRV6TinyRecConfig"), (default_backbone("pp_lcnet_v4"),)
+    ),
     **dict.fromkeys(("Qwen2_5_VLConfig", "Qwen2VLConfig", "PaddleOCRVLConfig", "HunYuanVLConfig"), (QWEN_FLAT,)),
     **dict.fromkeys(("Idefics3Config", "SmolVLMConfig"), ()),
     **dict.fromkeys(("Qwen3_5Config", "Qwen3_5MoeConfig", "Qwen3VLConfig", "Qwen3VLMoeConfig", "Qwen4ExpConfig"), ()),
@@ -82,7 +104,10 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     "HyperCLOVAXVisionV2Config": (retyped("vision_config", "qwen2_5_vl_vision", "qwen2_5_vl"),),
     "Idefics2Config": (drop_types("vision_config", "perceiver_config"),),
     "InklingConfig": (nesting.inkling,),
-    "JevConfig": (dropped("decision_config", "judge_config", "calibration"), default("offsets", {"noul": 0, "score": 2, "choice": 8})),
+    "JevConfig": (
+        dropped("decision_config", "judge_config", "calibration"),
+        default("offsets", {"noul": 0, "score": 2, "choice": 8}),
+    ),
     "Kimi_K25Config": (retyped("text_config", "deepseek_v3", "kimi_k2"),),
     "Lfm2VlConfig": (renamed("tie_embedding", "tie_word_embeddings"),),
     "Molmo2Config": (moved("vit_config", "vision_config"),),
@@ -116,39 +141,65 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
 }
 ROPE: Mapping[str, tuple[Rule, ...]] = {}
 AFTER: Mapping[str, tuple[Rule, ...]] = {
-    **dict.fromkeys("GraniteSpeech5CTCConfig LasrCTCConfig NemotronAsrStreamingConfig ParakeetCTCConfig ParakeetRNNTConfig".split(), (ENCODER_RANGE,)),
-    **dict.fromkeys("FastVlmConfig LlavaConfig VideoLlama3Config Glm4vConfig Glm4vMoeConfig GlmOcrConfig Qwen2_5_VLConfig Qwen2VLConfig PaddleOCRVLConfig ShieldGemma2Config".split(), (TEXT_TIED,)),
+    **dict.fromkeys(
+        [
+            "GraniteSpeech5CTCConfig",
+            "LasrCTCConfig",
+            "NemotronAsrStreamingConfig",
+            "ParakeetCTCConfig",
+            "ParakeetRNNTConfig",
+        ],
+        (ENCODER_RANGE,),
+    ),
+    **dict.fromkeys(
+        [
+            "FastVlmConfig",
+            "LlavaConfig",
+            "VideoLlama3Config",
+            "Glm4vConfig",
+            "Glm4vMoeConfig",
+            "GlmOcrConfig",
+            "Qwen2_5_VLConfig",
+            "Qwen2VLConfig",
+            "PaddleOCRVLConfig",
+            "ShieldGemma2Config",
+        ],
+        (TEXT_TIED,),
+    ),
     **dict.fromkeys(
         ("MiniCPMOcrConfig", "MiniCPMV4_6Config", "MiniCPMV4_7Config"),
         (give("vision_config", "insert_layer_id"), take("patch_size", "vision_config")),
     ),
     **dict.fromkeys(("ColModernVBertConfig", "ColQwen2Config"), (vocabulary_of_text("vlm_config"),)),
-    **dict.fromkeys(("Gemma4AssistantConfig", "Gemma4UnifiedAssistantConfig"), (nesting.shared_kv_layers,)),
+    **dict.fromkeys(("Gemma4AssistantConfig", "Gemma4UnifiedAssistantConfig"), (parents.shared_kv_layers,)),
     **dict.fromkeys(
         ("InstructBlipConfig", "InstructBlipVideoConfig"),
-        (give("qformer_config", "encoder_hidden_size", of("vision_config", "hidden_size")), nesting.causal_language_model),
+        (
+            give("qformer_config", "encoder_hidden_size", of("vision_config", "hidden_size")),
+            parents.causal_language_model,
+        ),
     ),
-    **dict.fromkeys(("HiggsAudioV2TokenizerConfig", "XcodecConfig"), (nesting.codebook_sum,)),
+    **dict.fromkeys(("HiggsAudioV2TokenizerConfig", "XcodecConfig"), (parents.codebook_sum,)),
     **dict.fromkeys(("MusicgenConfig", "MusicgenMelodyConfig"), (fixed("is_encoder_decoder", True),)),
     **dict.fromkeys(("VoxtralConfig", "VoxtralRealtimeConfig"), (take("hidden_size", "text_config"),)),
     "BlipConfig": (give("text_config", "encoder_hidden_size", of("vision_config", "hidden_size")),),
     "Blip2Config": (
         take("is_encoder_decoder", "text_config"),
         give("qformer_config", "encoder_hidden_size", of("vision_config", "hidden_size")),
-        nesting.causal_language_model,
+        parents.causal_language_model,
     ),
-    "BltConfig": (nesting.byte_latent,),
-    "ClapConfig": (nesting.clap,),
+    "BltConfig": (parents.byte_latent,),
+    "ClapConfig": (parents.clap,),
     "DbrxConfig": (take("num_key_value_heads", "attn_config", "kv_n_heads"),),
-    "DiaConfig": (default("delay_pattern", [0, 8, 9, 10, 11, 12, 13, 14, 15]), nesting.special_tokens_outside),
+    "DiaConfig": (default("delay_pattern", [0, 8, 9, 10, 11, 12, 13, 14, 15]), parents.special_tokens_outside),
     "Granite4VisionConfig": (
         default("image_grid_pinpoints", LLAVA_GRID),
-        nesting.granite_vision,
+        parents.granite_vision,
         default("spatial_target_layers", [12, 15, 18, 21]),
     ),
     "GraniteSpeechPlusConfig": (),
     "HunYuanVLConfig": (give("vision_config", "text_hidden_size", of("text_config", "hidden_size")), TEXT_TIED),
-    "Idefics2Config": (nesting.perceiver_width,),
+    "Idefics2Config": (parents.perceiver_width,),
     "InklingConfig": (
         give("vision_config", "text_hidden_size", of("text_config", "hidden_size")),
         give("audio_config", "text_hidden_size", of("text_config", "hidden_size")),
@@ -157,11 +208,18 @@ AFTER: Mapping[str, tuple[Rule, ...]] = {
         give(
             "vq_config",
             "num_patches",
-            lambda draft: draft.inside("vision_config").integer("image_size") // draft.inside("vision_config").integer("patch_size"),
+            lambda draft: (
+                draft.inside("vision_config").integer("image_size")
+                // draft.inside("vision_config").integer("patch_size")
+            ),
         ),
     ),
-    "KyutaiSpeechToTextConfig": (kv_heads, nesting.frame_size, head_dim),
-    "LightGlueConfig": (kv_heads, nesting.descriptor_sizes, give_fixed("keypoint_detector_config", "attn_implementation", "eager")),
+    "KyutaiSpeechToTextConfig": (kv_heads, parents.frame_size, head_dim),
+    "LightGlueConfig": (
+        kv_heads,
+        parents.descriptor_sizes,
+        give_fixed("keypoint_detector_config", "attn_implementation", "eager"),
+    ),
     "LlavaNextConfig": (default("image_grid_pinpoints", LLAVA_GRID),),
     "LlavaNextVideoConfig": (default("image_grid_pinpoints", LLAVA_GRID), TEXT_TIED),
     "LlavaOnevisionConfig": (default("image_grid_pinpoints", ONEVISION_GRID), TEXT_TIED),
@@ -169,10 +227,10 @@ AFTER: Mapping[str, tuple[Rule, ...]] = {
         take("num_attention_heads", "decoder_config", "encoder_attention_heads"),
         take("num_hidden_layers", "decoder_config"),
     ),
-    "MiniMaxM3VLConfig": (TEXT_TIED, nesting.merged_patches),
-    "Molmo2Config": (nesting.molmo2_layers,),
-    "MusicFlamingoConfig": (nesting.music_flamingo,),
-    "PaliGemmaConfig": (nesting.image_tokens,),
+    "MiniMaxM3VLConfig": (TEXT_TIED, parents.merged_patches),
+    "Molmo2Config": (parents.molmo2_layers,),
+    "MusicFlamingoConfig": (parents.music_flamingo,),
+    "PaliGemmaConfig": (parents.image_tokens,),
     "PerceptionLMConfig": (take("tie_word_embeddings", "text_config", unless_set=True),),
     "PI0Config": (
         give("dit_config", "vocab_size", of("vlm_config.text_config", "vocab_size")),
@@ -189,14 +247,14 @@ AFTER: Mapping[str, tuple[Rule, ...]] = {
         give("text_config", "is_encoder_decoder"),
         give("text_config", "tie_word_embeddings"),
     ),
-    "PPDocLayoutV4Config": (nesting.prior_of_labels,),
+    "PPDocLayoutV4Config": (parents.prior_of_labels,),
     "Qwen3OmniMoeConfig": (take("initializer_range", "thinker_config", unless_set=True),),
     "T5GemmaConfig": (
-        nesting.t5gemma,
+        parents.t5gemma,
         take("initializer_range", "decoder"),
         from_decoder("bos_token_id", "pad_token_id", "eos_token_id"),
     ),
-    "T5Gemma2Config": (nesting.t5gemma2, from_decoder("bos_token_id", "pad_token_id", "eos_token_id", "vocab_size")),
+    "T5Gemma2Config": (parents.t5gemma2, from_decoder("bos_token_id", "pad_token_id", "eos_token_id", "vocab_size")),
     "VibeVoiceConfig": (
         take("vocab_size", "text_config"),
         take("tie_word_embeddings", "text_config"),

@@ -7,15 +7,10 @@ from collections.abc import Mapping
 from neurarch_schemas.config.derived.vocabulary import (
     computed,
     computed_default,
-    copy_of,
     default,
-    default_unless_set,
     dropped,
     fixed,
     keyword_default,
-    kv_heads,
-    layers,
-    product,
     same_as,
     same_as_unless_set,
     short,
@@ -208,7 +203,9 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     "GPTNeoConfig": (expand_attention_types,),
     "HrmTextConfig": (
         default("L_bp_cycles", [2]),
-        computed_default("embedding_scale", lambda draft: 1.0 / draft.number("initializer_range"), "1 / initializer_range"),
+        computed_default(
+            "embedding_scale", lambda draft: 1.0 / draft.number("initializer_range"), "1 / initializer_range"
+        ),
         hrm_layers,
     ),
     "LxmertConfig": (lxmert_layers,),
@@ -223,7 +220,9 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     "PatchTSMixerConfig": (mixer_patches, fixed("patch_last", True)),
     "Pop2PianoConfig": (
         T5_DEPTH,
-        computed("is_gated_act", lambda draft: draft.text("feed_forward_proj").split("-")[0] == "gated", "feed_forward_proj"),
+        computed(
+            "is_gated_act", lambda draft: draft.text("feed_forward_proj").split("-")[0] == "gated", "feed_forward_proj"
+        ),
         scaled_output,
     ),
     "ReformerConfig": (reformer_layers,),

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from neurarch_schemas.config.derived.vocabulary import (
     FULL,
     SPARSE,
-    alike,
     constant,
     default,
     first_dense,
@@ -15,7 +14,7 @@ from neurarch_schemas.config.derived.vocabulary import (
     kv_heads,
     layers,
 )
-from neurarch_schemas.config.derived.sliding import window_switch
+from neurarch_schemas.config.derived.windows import window_switch
 from neurarch_schemas.config.draft import Draft, Rule
 from neurarch_schemas.documents.json_value import JSONValue
 

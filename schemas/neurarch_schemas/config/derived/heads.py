@@ -19,6 +19,7 @@ from neurarch_schemas.config.derived.vocabulary import (
     set_head_dim,
 )
 from neurarch_schemas.config.draft import Draft, Rule
+from neurarch_schemas.documents.json_value import JSONValue
 
 KV_HEADS = (
     "BitNetConfig CohereConfig DogeConfig FlexOlmoConfig Glm4vTextConfig GlmImageTextConfig GlmOcrTextConfig "
@@ -34,8 +35,13 @@ HEAD_DIM_AND_KV_HEADS = (
 HEAD_DIM = "EsmFold2AtomEncoderConfig EsmFold2DiffusionModuleConfig VoxtralRealtimeEncoderConfig"
 HALF_ROTARY = "Glm4MoeConfig Glm4vMoeTextConfig PersimmonConfig"
 
-LLAMA_3_ROPE = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
-OSS_ROPE = {
+LLAMA_3_ROPE: dict[str, JSONValue] = {
+    "rope_type": "llama3",
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+OSS_ROPE: dict[str, JSONValue] = {
     "rope_type": "yarn",
     "factor": 32.0,
     "beta_fast": 32.0,
@@ -43,7 +49,7 @@ OSS_ROPE = {
     "truncate": False,
     "original_max_position_embeddings": 4096,
 }
-MISTRAL_YARN = {
+MISTRAL_YARN: dict[str, JSONValue] = {
     "type": "yarn",
     "rope_theta": 1000000.0,
     "factor": 16.0,
@@ -180,8 +186,14 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("GlmConfig", "Glm4Config"), (HALF, GLM_END)),
     **dict.fromkeys(("GlmAsrEncoderConfig", "PhiConfig"), (kv_heads, HALF)),
     **dict.fromkeys(("GradiumPhononTTSConfig", "PocketTTSConfig"), (head_dim_or_zero, kv_heads)),
-    **dict.fromkeys(("HunYuanVLVisionConfig", "HYV4VLVisionConfig"), (same_as_unless_set("num_key_value_heads", "num_attention_heads"),)),
-    **dict.fromkeys(("LasrEncoderConfig", "NemotronAsrStreamingEncoderConfig", "ParakeetEncoderConfig"), (copy_of("num_key_value_heads", "num_attention_heads"),)),
+    **dict.fromkeys(
+        ("HunYuanVLVisionConfig", "HYV4VLVisionConfig"),
+        (same_as_unless_set("num_key_value_heads", "num_attention_heads"),),
+    ),
+    **dict.fromkeys(
+        ("LasrEncoderConfig", "NemotronAsrStreamingEncoderConfig", "ParakeetEncoderConfig"),
+        (copy_of("num_key_value_heads", "num_attention_heads"),),
+    ),
     "ApertusConfig": (kv_heads, APERTUS_ROPE),
     "Apertus1p5TextConfig": (output_vocabulary, kv_heads, APERTUS_ROPE),
     "Cosmos3EdgeTextConfig": (
@@ -228,7 +240,9 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
         computed_default("ffn_hidden_size", lambda draft: draft.integer("hidden_size") * 4, "4 * hidden_size"),
     ),
     "GPTBigCodeConfig": (
-        computed("num_key_value_heads", lambda draft: 1 if draft.flag("multi_query") else draft.get("n_head"), "multi_query"),
+        computed(
+            "num_key_value_heads", lambda draft: 1 if draft.flag("multi_query") else draft.get("n_head"), "multi_query"
+        ),
     ),
     "OPTConfig": (same_as("word_embed_proj_dim", "hidden_size"),),
     "OpenAIPrivacyFilterConfig": (kv_heads, head_dim, default("rope_parameters", dict(OSS_ROPE))),

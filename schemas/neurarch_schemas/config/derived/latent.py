@@ -8,19 +8,14 @@ from math import sqrt
 from neurarch_schemas.config import rope
 from neurarch_schemas.config.derived.heads import youtu_range
 from neurarch_schemas.config.derived.vocabulary import (
-    DENSE,
     FULL,
     INDEXED,
     LINEAR,
-    SPARSE,
     Pattern,
     alike,
     by_index,
-    computed_default,
     constant,
-    copy_of,
     default,
-    dense_then_sparse,
     every_nth,
     first_dense,
     first_dense_by,
@@ -34,8 +29,7 @@ from neurarch_schemas.config.derived.vocabulary import (
     sparse_from,
     truncated,
 )
-from neurarch_schemas.config.draft import Draft, Rule, Unusable, as_integer
-from neurarch_schemas.config.layer_pattern import LayerPattern
+from neurarch_schemas.config.draft import Draft, Rule, as_integer
 from neurarch_schemas.documents.json_value import JSONValue
 
 COMPRESSED = "compressed_sparse_attention"
@@ -49,7 +43,9 @@ def experts_by_frequency(draft: Draft) -> None:
     """Dense first, then experts in every ``moe_layer_freq``-th layer."""
     if draft.is_null("mlp_layer_types"):
         dense, step = draft.take_integer("first_k_dense_replace", 1), draft.take_integer("moe_layer_freq", 1)
-        draft.derive_pattern("mlp_layer_types", sparse_from(dense, step, layers(draft)), "first_k_dense_replace, moe_layer_freq")
+        draft.derive_pattern(
+            "mlp_layer_types", sparse_from(dense, step, layers(draft)), "first_k_dense_replace, moe_layer_freq"
+        )
 
 
 def number_of_experts(draft: Draft) -> None:
@@ -78,7 +74,7 @@ def index_layers(draft: Draft) -> None:
     draft.derive_pattern("indexer_types", pattern, "index_topk_freq, index_skip_topk_offset")
 
 
-def shared_index_by_four(draft: Draft, length: int) -> Pattern:
+def shared_index_by_four(_: Draft, length: int) -> Pattern:
     return by_index(length, lambda i: "full" if i == 0 or (i - 1) % 4 == 0 else "shared", 4, 1)
 
 
@@ -118,18 +114,22 @@ def mistral4_rope(draft: Draft) -> None:
     draft.derive("qk_head_dim", size, "qk_nope_head_dim + qk_rope_head_dim")
     draft.derive("head_dim", size, "qk_nope_head_dim + qk_rope_head_dim")
     given = draft.values.get("rope_parameters")
-    parameters: dict[str, JSONValue] = dict(given) if isinstance(given, dict) else {
-        "type": "yarn",
-        "rope_theta": 10000.0,
-        "factor": 128.0,
-        "original_max_position_embeddings": 8192,
-        "max_position_embeddings": draft.get("max_position_embeddings"),
-        "beta_fast": 32.0,
-        "beta_slow": 1.0,
-        "mscale_all_dim": 1.0,
-        "mscale": 1.0,
-        "llama_4_scaling_beta": 0.1,
-    }
+    parameters: dict[str, JSONValue] = (
+        dict(given)
+        if isinstance(given, dict)
+        else {
+            "type": "yarn",
+            "rope_theta": 10000.0,
+            "factor": 128.0,
+            "original_max_position_embeddings": 8192,
+            "max_position_embeddings": draft.get("max_position_embeddings"),
+            "beta_fast": 32.0,
+            "beta_slow": 1.0,
+            "mscale_all_dim": 1.0,
+            "mscale": 1.0,
+            "llama_4_scaling_beta": 0.1,
+        }
+    )
     parameters.setdefault("partial_rotary_factor", rotary / size)
     draft.derive("rope_parameters", parameters)
 
@@ -149,7 +149,11 @@ def large4_layers(draft: Draft) -> None:
     length = layers(draft)
     if draft.is_null("no_rope_layers"):
         step = draft.take_integer("no_rope_layer_interval", 4)
-        draft.derive_pattern("no_rope_layers", every_nth(step, length, "0", "1").map(lambda item: int(str(item))), "no_rope_layer_interval")
+        draft.derive_pattern(
+            "no_rope_layers",
+            every_nth(step, length, "0", "1").map(lambda item: int(str(item))),
+            "no_rope_layer_interval",
+        )
     if draft.is_null("kv_source_layers"):
         draft.derive("kv_source_layers", list(range(short(length))), "each layer its own")
 
@@ -172,7 +176,9 @@ def glm5_next_layers(draft: Draft) -> None:
         return
     kinds = draft.get("layer_types")
     if isinstance(kinds, list) and FULL in kinds:
-        draft.derive("layer_types", [INDEXED if kind == FULL else kind for kind in kinds], "full attention is indexed here")
+        draft.derive(
+            "layer_types", [INDEXED if kind == FULL else kind for kind in kinds], "full attention is indexed here"
+        )
 
 
 def glm5_next_linear(draft: Draft) -> None:
@@ -218,8 +224,17 @@ def deepseek_v4(draft: Draft) -> None:
     hashed = draft.take("num_hash_layers")
     if draft.is_null("mlp_layer_types"):
         count = max(0, min(V4_HASH_LAYERS if hashed is None else as_integer(hashed), length))
-        draft.derive_pattern("mlp_layer_types", constant("hash_moe", count) + constant("moe", length - count), "num_hash_layers")
+        draft.derive_pattern(
+            "mlp_layer_types", constant("hash_moe", count) + constant("moe", length - count), "num_hash_layers"
+        )
     truncated(draft, "mlp_layer_types", length)
+
+
+def expert_dtype(draft: Draft) -> None:
+    """The quantizer looks for the experts' dtype in its own object."""
+    settings, dtype = draft.values.get("quantization_config"), draft.values.get("expert_dtype")
+    if isinstance(settings, dict) and dtype is not None and "expert_dtype" not in settings:
+        draft.derive("quantization_config", {**settings, "expert_dtype": dtype}, "expert_dtype")
 
 
 def deepseek_v4_rope(draft: Draft) -> None:
@@ -245,7 +260,13 @@ def deepseek_v4_rope(draft: Draft) -> None:
 
 
 INDEXED_EVERYWHERE = alike("layer_types", INDEXED)
-GLM_DSA = (index_layers, latent_head_dims, first_dense_by("first_k_dense_replace"), INDEXED_EVERYWHERE, number_of_experts)
+GLM_DSA = (
+    index_layers,
+    latent_head_dims,
+    first_dense_by("first_k_dense_replace"),
+    INDEXED_EVERYWHERE,
+    number_of_experts,
+)
 
 BEFORE: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(
@@ -262,10 +283,22 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     "AXK2Config": (latent_head_dims, experts_by_frequency, INDEXED_EVERYWHERE),
     "DeepseekV2Config": (latent_head_dims, kv_heads),
     "DeepseekV3Config": (kv_heads, latent_head_dims),
-    "DeepseekV32Config": (latent_head_dims, first_dense_by("first_k_dense_replace"), INDEXED_EVERYWHERE, number_of_experts),
+    "DeepseekV32Config": (
+        latent_head_dims,
+        first_dense_by("first_k_dense_replace"),
+        INDEXED_EVERYWHERE,
+        number_of_experts,
+    ),
     "DeepseekV4Config": (deepseek_v4,),
     "Glm4MoeLiteConfig": (first_dense(1), qk_head_dim),
-    "Glm5NextTextConfig": (kv_heads, first_dense(3), glm5_next_layers, index_layers, glm5_next_linear, latent_head_dims),
+    "Glm5NextTextConfig": (
+        kv_heads,
+        first_dense(3),
+        glm5_next_layers,
+        index_layers,
+        glm5_next_linear,
+        latent_head_dims,
+    ),
     "GlmMoeDsaConfig": GLM_DSA,
     "HYV3Config": (first_dense(1),),
     "LongcatFlashConfig": (longcat_layers, kv_heads, longcat_head),
@@ -279,4 +312,4 @@ ROPE: Mapping[str, tuple[Rule, ...]] = {
     "DeepseekV4Config": (deepseek_v4_rope,),
     "HYV4VLTextConfig": (default_sections,),
 }
-AFTER: Mapping[str, tuple[Rule, ...]] = {}
+AFTER: Mapping[str, tuple[Rule, ...]] = {"DeepseekV4Config": (expert_dtype,)}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from neurarch_schemas.catalogue.load import enumerations
-from neurarch_schemas.config.derived.sliding import SLIDING
 from neurarch_schemas.config.derived.vocabulary import (
     FULL,
     INDEXED,
     LINEAR,
+    SLIDING,
     Pattern,
     alike,
     alternating,
@@ -19,11 +19,9 @@ from neurarch_schemas.config.derived.vocabulary import (
     computed,
     computed_default,
     constant,
-    copy_of,
     default,
     every_nth,
     first_dense_by,
-    head_dim,
     keyword_default,
     kv_heads,
     latent_head_dims,
@@ -31,12 +29,12 @@ from neurarch_schemas.config.derived.vocabulary import (
     per_layer,
     renamed,
     same_as,
-    same_as_unless_set,
     set_head_dim,
 )
 from neurarch_schemas.config.draft import Draft, Rule, as_integer
 from neurarch_schemas.config.layer_pattern import LayerPattern
-from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.config.periods import placed
+from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 HYBRID = "hybrid"
 
@@ -58,7 +56,9 @@ def mamba_head_size(width: str | None = None) -> Rule:
 
 
 def inner_width(draft: Draft) -> None:
-    draft.derive("intermediate_size", int(draft.number("expand") * draft.integer("hidden_size")), "expand * hidden_size")
+    draft.derive(
+        "intermediate_size", int(draft.number("expand") * draft.integer("hidden_size")), "expand * hidden_size"
+    )
 
 
 def mamba_layers(draft: Draft) -> None:
@@ -73,14 +73,15 @@ def jamba_layers(draft: Draft) -> None:
     pattern = by_index(length, lambda i: FULL if i % period == offset else LINEAR, min(period, max(length, 1)))
     draft.derive_pattern("layer_types", pattern, "attn_layer_period, attn_layer_offset")
     names = {FULL: "attention", LINEAR: "mamba"}
-    draft.derive_pattern("layers_block_type", pattern.map(lambda kind: names[str(kind)]), "attn_layer_period, attn_layer_offset")
+    draft.derive_pattern(
+        "layers_block_type", pattern.map(lambda kind: names[str(kind)]), "attn_layer_period, attn_layer_offset"
+    )
 
 
 def bamba_layers(draft: Draft) -> None:
-    pattern = constant(LINEAR, layers(draft))
     chosen = draft.get("attn_layer_indices")
-    for index in chosen if isinstance(chosen, list) else []:
-        pattern = pattern.with_item(as_integer(index), FULL)
+    attending: dict[int, JSONScalar] = dict.fromkeys(draft.integers("attn_layer_indices") if chosen else (), FULL)
+    pattern = placed(attending, layers(draft), LINEAR)
     draft.derive_pattern("layers_block_type", pattern, "attn_layer_indices")
 
 
@@ -95,7 +96,7 @@ def recurrent_gemma_layers(draft: Draft) -> None:
     draft.derive_pattern("layers_block_type", pattern, "block_types")
 
 
-def olmo_hybrid_layers(draft: Draft, length: int) -> Pattern:
+def olmo_hybrid_layers(_: Draft, length: int) -> Pattern:
     pattern = every_nth(4, length, FULL, LINEAR)
     return pattern if FULL in pattern else pattern.with_item(length - 1, FULL)
 
@@ -112,7 +113,11 @@ def linear_settings(draft: Draft) -> None:
     """Kimi's own files keep the linear-attention sizes in an object of their own."""
     given = draft.values.get("linear_attn_config")
     if isinstance(given, dict):
-        for old, name in (("head_dim", "linear_head_dim"), ("num_heads", "linear_num_heads"), ("short_conv_kernel_size", "linear_conv_kernel_dim")):
+        for old, name in (
+            ("head_dim", "linear_head_dim"),
+            ("num_heads", "linear_num_heads"),
+            ("short_conv_kernel_size", "linear_conv_kernel_dim"),
+        ):
             if old in given:
                 draft.derive(name, given[old], f"linear_attn_config.{old}")
 
@@ -124,11 +129,12 @@ def kimi_linear_layers(draft: Draft) -> None:
     given = draft.values.get("linear_attn_config")
     length = layers(draft)
     if isinstance(given, dict) and "full_attn_layers" in given and "kda_layers" in given:
-        pattern = constant(None, length)
+        kinds: dict[int, JSONScalar] = {}
         for key, kind in (("full_attn_layers", FULL), ("kda_layers", LINEAR)):
             listed = given[key]
             for layer in listed if isinstance(listed, list) else []:
-                pattern = pattern.with_item((as_integer(layer) - 1) % max(length, 1), kind)
+                kinds[(as_integer(layer) - 1) % max(length, 1)] = kind
+        pattern: Pattern = placed(kinds, length, None)
     else:
         pattern = by_index(length, lambda i: FULL if i and i % 4 == 0 else LINEAR, 4, 1)
     draft.derive_pattern("layer_types", pattern, "linear_attn_config")
@@ -153,9 +159,7 @@ def lfm2_layers(draft: Draft) -> None:
         if length <= 4096:
             draft.derive("full_attn_idxs", list(range(length)), "all layers")
     else:
-        pattern = constant("conv", length)
-        for index in chosen if isinstance(chosen, list) else []:
-            pattern = pattern.with_item(as_integer(index), FULL)
+        pattern = placed(dict.fromkeys(draft.integers("full_attn_idxs"), FULL), length, "conv")
     draft.derive_pattern("layer_types", pattern, "full_attn_idxs")
 
 
@@ -207,7 +211,9 @@ def zamba_layers(draft: Draft) -> None:
         length = layers(draft) - 3
         period, offset = draft.integer("attn_layer_period"), draft.integer("attn_layer_offset")
         start: Pattern = LayerPattern.of((LINEAR, LINEAR, HYBRID))
-        rest = by_index(max(length, 0), lambda i: HYBRID if i % period == offset else LINEAR, min(period, max(length, 1)))
+        rest = by_index(
+            max(length, 0), lambda i: HYBRID if i % period == offset else LINEAR, min(period, max(length, 1))
+        )
         draft.derive_pattern("layers_block_type", start + rest, "attn_layer_period, attn_layer_offset")
     else:
         renamed_blocks(draft, "layers_block_type")
@@ -222,7 +228,9 @@ def zamba2_layers(draft: Draft) -> None:
     else:
         renamed_blocks(draft, "layers_block_type")
     blocks = draft.items("layers_block_type")
-    draft.derive("hybrid_layer_ids", [index for index, kind in enumerate(blocks) if kind == HYBRID], "layers_block_type")
+    draft.derive(
+        "hybrid_layer_ids", [index for index, kind in enumerate(blocks) if kind == HYBRID], "layers_block_type"
+    )
 
 
 def zamba_sizes(draft: Draft) -> None:
@@ -262,11 +270,17 @@ def qwen4_layers(draft: Draft) -> None:
         return
     kinds = draft.get("layer_types")
     if isinstance(kinds, list) and FULL in kinds:
-        draft.derive("layer_types", [INDEXED if kind == FULL else kind for kind in kinds], "full attention is indexed here")
+        draft.derive(
+            "layer_types", [INDEXED if kind == FULL else kind for kind in kinds], "full attention is indexed here"
+        )
 
 
 def bailing_layers(draft: Draft) -> None:
-    for name, other in (("linear_head_dim", "head_dim"), ("linear_num_heads", "num_attention_heads"), ("linear_conv_kernel_dim", "short_conv_kernel_size")):
+    for name, other in (
+        ("linear_head_dim", "head_dim"),
+        ("linear_num_heads", "num_attention_heads"),
+        ("linear_conv_kernel_dim", "short_conv_kernel_size"),
+    ):
         draft.derive(name, draft.get(other), other)
 
 
@@ -308,7 +322,10 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
         default("ssm_multipliers", [1.0, 1.0, 1.0, 1.0, 1.0]),
         falcon_h1_layers,
     ),
-    "FalconMambaConfig": (computed("use_mambapy", lambda draft: draft.take("use_falcon_mambapy", False), "use_falcon_mambapy"), *MAMBA),
+    "FalconMambaConfig": (
+        computed("use_mambapy", lambda draft: draft.take("use_falcon_mambapy", False), "use_falcon_mambapy"),
+        *MAMBA,
+    ),
     "MambaConfig": MAMBA,
     "Mamba2Config": (auto_rank("time_step_rank"), mamba_layers),
     "GraniteMoeHybridConfig": (kv_heads, mamba_head_size(), alike("layer_types", LINEAR)),
@@ -321,10 +338,18 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
             "linear, sliding and full attention in groups of five",
         ),
     ),
-    "Lfm2Config": (lfm2_layers, renamed("tie_embedding", "tie_word_embeddings"), renamed("block_ff_dim", "intermediate_size")),
+    "Lfm2Config": (
+        lfm2_layers,
+        renamed("tie_embedding", "tie_word_embeddings"),
+        renamed("block_ff_dim", "intermediate_size"),
+    ),
     "Lfm2MoeConfig": (renamed("tie_embedding", "tie_word_embeddings"),),
     "Lfm3VlVisionConfig": (
-        per_layer("layer_types", lambda _, length: by_index(length, lambda i: "conv" if i < 2 or i % 2 else FULL, 2, 2), "full_attention in every second layer"),
+        per_layer(
+            "layer_types",
+            lambda _, length: by_index(length, lambda i: "conv" if i < 2 or i % 2 else FULL, 2, 2),
+            "full_attention in every second layer",
+        ),
     ),
     "MiniMaxConfig": (kv_heads, alternating(2, LINEAR, FULL)),
     "NemotronHConfig": (
@@ -352,7 +377,11 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
         same_as("lru_width", "hidden_size"),
         set_head_dim,
         kv_heads,
-        computed("final_w_init_variance_scale", lambda draft: 2.0 / draft.integer("num_hidden_layers"), "2 / num_hidden_layers"),
+        computed(
+            "final_w_init_variance_scale",
+            lambda draft: 2.0 / draft.integer("num_hidden_layers"),
+            "2 / num_hidden_layers",
+        ),
         keyword_default("partial_rotary_factor", 0.5),
         recurrent_gemma_layers,
     ),

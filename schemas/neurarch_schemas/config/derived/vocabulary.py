@@ -207,7 +207,9 @@ def by_index(length: int, value: Callable[[int], JSONScalar], period: int, start
     head: Pattern = LayerPattern.of(value(i) for i in range(min(start, length)))
     if length <= start:
         return head
-    return head + LayerPattern.periodic([value(start + i) for i in range(min(short(period), length - start))], length - start)
+    return head + LayerPattern.periodic(
+        [value(start + i) for i in range(min(short(period), length - start))], length - start
+    )
 
 
 def every_nth(step: int, length: int, nth: str, other: str) -> Pattern:
@@ -295,3 +297,13 @@ def truncated(draft: Draft, name: str, length: int) -> None:
     value = draft.get(name)
     if isinstance(value, list) and len(value) > length:
         draft.derive(name, value[:length], "cut to num_hidden_layers")
+
+
+def first_of(kinds: Pattern, kind: str) -> int:
+    """The index of the first layer of a kind. Raises Unusable when there is none."""
+    place = 0
+    for run in kinds.runs:
+        if kind in run.period:
+            return place + run.period.index(kind)
+        place += run.length
+    raise Unusable(kind)
