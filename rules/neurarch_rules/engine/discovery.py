@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from neurarch_rules import rules as package
 from neurarch_rules.engine.rule import Rule, RuleInfo
 
+if TYPE_CHECKING:
+    from neurarch_rules.engine.context import Context
+    from neurarch_rules.engine.finding import Finding
+
+FOLDER = os.path.dirname(package.__file__ or "")
 ENTRY_POINT_GROUP = "neurarch_lsp.rules"
 META_RULES = ("internal-error", "unused-suppression")
-"""Findings the engine itself makes; they have pages and severities like rules."""
+"""Findings the engine itself makes; settings may name them like rules."""
+
+
+class LazyRule:
+    """A built-in rule whose metadata comes from the index; its module is imported when it first runs."""
+
+    __slots__ = ("RULE",)
+
+    def __init__(self, info: RuleInfo) -> None:
+        self.RULE = info
+
+    def check(self, context: Context) -> Iterable[Finding]:
+        return load(self.RULE.name).check(context)
 
 
 @cache
 def rule_names() -> tuple[str, ...]:
     """The built-in rules in alphabetical order, without importing one of them."""
-    files = os.listdir(os.path.dirname(package.__file__ or ""))
+    files = os.listdir(FOLDER)
     return tuple(sorted(file[:-3].replace("_", "-") for file in files if file.endswith(".py") and file[0] != "_"))
 
 
@@ -31,7 +49,8 @@ def load(name: str) -> Rule:
 
 @cache
 def all_rules(plugins: tuple[str, ...] = ()) -> tuple[Rule, ...]:
-    own = tuple(load(name) for name in rule_names())
+    index = _index()
+    own = tuple(LazyRule(index[name]) if name in index else load(name) for name in rule_names())
     return own + tuple(_plugin_rules(plugins)) if plugins else own
 
 
@@ -45,7 +64,25 @@ def find(name: str, plugins: tuple[str, ...] = ()) -> Rule | None:
 
 def page_path(info: RuleInfo) -> str:
     """Where the Markdown page of a built-in rule lies."""
-    return os.path.join(os.path.dirname(package.__file__ or ""), info.name.replace("-", "_") + ".md")
+    return os.path.join(FOLDER, info.name.replace("-", "_") + ".md")
+
+
+def index_path() -> str:
+    """A copy of every rule's metadata, so that starting does not import all rules (tools/index_rules.py writes it)."""
+    return os.path.join(FOLDER, "index.json")
+
+
+def _index() -> dict[str, RuleInfo]:
+    try:
+        with open(index_path(), "rb") as file:
+            entries = json.loads(file.read())
+    except OSError:
+        return {}
+    return {entry["name"]: RuleInfo(**{key: _frozen(value) for key, value in entry.items()}) for entry in entries}
+
+
+def _frozen(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _plugin_rules(plugins: Iterable[str]) -> Iterator[Rule]:

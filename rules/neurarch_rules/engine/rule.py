@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Category, Finding, Severity
 from neurarch_schemas.documents.document import FileKind
+
+
+When = Literal["always", "problems", "serving", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,10 @@ class RuleInfo:
     """Former names that select, ignore and suppress still understand."""
     default: bool = True
     """Whether the rule runs without being selected."""
+    needs: tuple[str, ...] = ()
+    """Words one of which stands in every file the rule can speak about; empty: any file. Saves loading the rule."""
+    when: When = "always"
+    """What the rule cannot speak without: "problems" of the syntax, "serving" settings about GPUs, files "beside"."""
 
 
 class Rule(Protocol):

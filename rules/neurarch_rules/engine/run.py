@@ -59,7 +59,7 @@ def run(
     seconds: list[tuple[str, float]] = []
     for rule in chosen:
         info = rule.RULE
-        if analysis.kind not in info.reads:
+        if analysis.kind not in info.reads or not _has_a_say(info, analysis, options):
             continue
         started = clock() if clock else 0.0
         try:
@@ -72,6 +72,24 @@ def run(
             seconds.append((info.name, clock() - started))
     findings.extend((finding, None) for finding in _crash_findings(crashes))
     return _suppress(analysis, options, findings, crashes, seconds)
+
+
+LARGE = 200_000
+"""Code points from which searching for a rule's words costs more than running it."""
+
+
+def _has_a_say(info: RuleInfo, analysis: Analysis, options: Options) -> bool:
+    """What the rule cannot speak without is there."""
+    text = analysis.document.text
+    if info.when == "problems":
+        return bool(analysis.document.problems) or not text.isascii()
+    if info.when == "serving":
+        serving = options.serving
+        if serving.tensor_parallel is None and serving.gpu is None and serving.gpu_memory_gib is None:
+            return False
+    if info.when == "beside" and not analysis.folder.listing and not analysis.folder.json_files:
+        return False
+    return not info.needs or len(text) > LARGE or any(word in text for word in info.needs)
 
 
 def _crash_findings(crashes: list[Crash]) -> list[Finding]:

@@ -15,6 +15,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="An attention implementation that does not exist or cannot compute in this dtype",
+    needs=("attn_implementation",),
 )
 
 KEYS = ("_attn_implementation", "attn_implementation")

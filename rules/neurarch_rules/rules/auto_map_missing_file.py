@@ -16,6 +16,8 @@ RULE = RuleInfo(
     category="correctness",
     summary="auto_map names a Python file that is not beside the config",
     reads=("config", "adapter_config"),
+    needs=("auto_map",),
+    when="beside",
 )
 
 

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="A causal head on an encoder whose is_decoder is not true: attention sees the future",
+    needs=("LMHeadModel", "ForCausalLM"),
 )
 
 

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="The file starts with a byte order mark, which JSON loaders refuse",
     reads=syntax.JSON_KINDS,
+    when="problems",
 )
 
 

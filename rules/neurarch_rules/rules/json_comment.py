@@ -14,6 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="JSON has no comments: loaders refuse the file",
     reads=syntax.JSON_KINDS,
+    when="problems",
 )
 
 

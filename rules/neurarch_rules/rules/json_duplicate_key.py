@@ -15,6 +15,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="A key is given twice; readers silently keep the last one",
     reads=syntax.JSON_KINDS,
+    when="problems",
 )
 
 

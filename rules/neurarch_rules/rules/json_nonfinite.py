@@ -13,6 +13,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="NaN and Infinity are not JSON; only Python reads them",
     reads=syntax.JSON_KINDS,
+    when="problems",
 )
 
 TAIL = (

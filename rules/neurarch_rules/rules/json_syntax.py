@@ -14,6 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="The file is not valid JSON and cannot be loaded",
     reads=syntax.JSON_KINDS,
+    when="problems",
 )
 
 

@@ -13,6 +13,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="num_labels, id2label and label2id describe different sets of labels",
+    needs=("id2label",),
 )
 
 

@@ -20,6 +20,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A per-layer list does not have one entry per layer",
+    needs=("_types", "_list", "block", "layers", "pattern", "freq", "limits"),
 )
 
 PER_LAYER = (

@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A per-layer list names a layer type that does not exist, or an index that is no layer",
+    needs=("_types", "mlp_only_layers", "full_attn_idxs", "layer_indices", "moe_layers"),
 )
 
 INDICES = ("mlp_only_layers", "full_attn_idxs", "attn_layer_indices", "moe_layers", "attention_layer_indices")

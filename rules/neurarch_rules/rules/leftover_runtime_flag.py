@@ -16,6 +16,7 @@ RULE = RuleInfo(
     category="hygiene",
     summary="A switch left over from training or debugging, which every user of the file inherits",
     aliases=("use-cache-off",),
+    needs=("false", "true"),
 )
 
 SWITCHED_ON = {

@@ -15,6 +15,7 @@ RULE = RuleInfo(
     severity="hint",
     category="hygiene",
     summary="A key that newer transformers releases spell differently and still read",
+    needs=("torch_dtype",),
 )
 
 SINCE = ((4, 56), None)

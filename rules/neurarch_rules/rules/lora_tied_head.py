@@ -14,6 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="The adapter changes an embedding or head that the base model ties to the other",
     reads=("adapter_config",),
+    when="beside",
 )
 
 TIED = ("lm_head", "embed_tokens", "wte", "word_embeddings", "embed_in", "embed_out")

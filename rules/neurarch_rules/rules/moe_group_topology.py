@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="Expert groups that do not fit the number of experts or of experts per token",
+    needs=("group", "experts"),
 )
 
 

@@ -13,6 +13,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="Two statements of a quantization block exclude each other, or a width that does not exist",
+    needs=("quantization_config", "compression_config"),
 )
 
 BITS = {"gptq": (2, 3, 4, 8), "awq": (4,), "bitsandbytes": (4, 8)}

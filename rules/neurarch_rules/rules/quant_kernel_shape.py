@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="warning",
     category="serving",
     summary="A matrix whose shape the fast kernels for this quantization refuse, or that its groups do not divide",
+    needs=("quantization_config", "compression_config"),
 )
 
 KERNEL_INPUT = 128

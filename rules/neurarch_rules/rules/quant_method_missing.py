@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A quantization block that does not say by which method, or names one that does not exist",
+    needs=("quantization_config", "compression_config"),
 )
 
 

@@ -17,6 +17,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="Names of modules to leave unquantized that match no module of the model",
     aliases=("quant-ignore-names",),
+    needs=("quantization_config", "compression_config"),
 )
 
 HEADS = frozenset(("lm_head", "head", "output", "embed_out", "score", "classifier", "proj_out"))

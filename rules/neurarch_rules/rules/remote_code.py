@@ -13,6 +13,7 @@ RULE = RuleInfo(
     severity="info",
     category="security",
     summary="Loading with trust_remote_code would import and run Python code",
+    needs=("auto_map",),
 )
 
 

@@ -13,6 +13,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="longrope factor lists that do not have one entry per rotated pair",
+    needs=("short_factor", "long_factor"),
 )
 
 

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="A RoPE base that the release which wrote the file did not know",
     aliases=("rope-version",),
+    needs=("rope_theta",),
 )
 
 FIRST_READ = {"llama": (4, 33), "falcon": (4, 34)}

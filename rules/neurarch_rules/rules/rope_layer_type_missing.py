@@ -15,6 +15,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="RoPE parameters per layer type that leave out a type the layers use",
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 ROTATED = ("full_attention", "sliding_attention", "chunked_attention")

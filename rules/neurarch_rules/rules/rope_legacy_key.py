@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="info",
     category="hygiene",
     summary='A RoPE block spells its type with the old key "type"',
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 SINCE = ((4, 45), None)

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A RoPE block lacks fields its type cannot do without",
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 

@@ -13,6 +13,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="mrope sections that do not add up to the rotated pairs of a head",
+    needs=("mrope_section",),
 )
 
 

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="A stretched RoPE does not say which length the model was trained on",
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 

@@ -15,6 +15,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="Linear or dynamic RoPE scaling on top of a window that is long already",
     aliases=("rope-override",),
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 LONG_WINDOW = 65_536

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="RoPE is given twice with different values, and one of them is never read",
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 TWICE = ("rope_theta", "partial_rotary_factor")

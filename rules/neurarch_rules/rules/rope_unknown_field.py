@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="A field of a RoPE block that is misspelt, or that its type does not read",
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 ALL = (

@@ -18,6 +18,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A RoPE type that transformers does not have, or two that disagree",
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 CONVERTED = {"mrope": "default", "su": "longrope"}

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="A RoPE number that makes no sense: a factor below 1, frequencies in the wrong order, an odd rotary size",
+    needs=("rope_",),
 )
 
 

@@ -14,6 +14,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="factor x original length and max_position_embeddings do not agree",
+    needs=("rope_scaling", "rope_parameters"),
 )
 
 CLOSE = 1.01

@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="A sliding window is written, and no layer uses it",
+    needs=("sliding_window", "layer_types"),
 )
 
 

@@ -18,6 +18,7 @@ RULE = RuleInfo(
     summary="A size that cannot be split evenly over the tensor-parallel ranks",
     reads=("config", "params"),
     aliases=("tp-heads", "tp-kv-heads", "tp-vocab"),
+    when="serving",
 )
 
 PADDING_ENGINES = ("vllm", "sglang", "tensorrt-llm", "trtllm")

@@ -19,6 +19,7 @@ RULE = RuleInfo(
     category="serving",
     summary="A quantization block or group would straddle two tensor-parallel ranks",
     aliases=("quant-block-tp", "quant-group-tp"),
+    when="serving",
 )
 
 

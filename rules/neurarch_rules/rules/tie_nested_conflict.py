@@ -12,6 +12,7 @@ RULE = RuleInfo(
     severity="info",
     category="correctness",
     summary="tie_word_embeddings is given at two levels with different values",
+    needs=("tie_word_embeddings",),
 )
 
 

@@ -19,6 +19,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="A dtype string that is not a name on torch",
     aliases=("quant-dtype-string",),
+    needs=("dtype", "quant_storage"),
 )
 
 KEYS = ("dtype", "torch_dtype")

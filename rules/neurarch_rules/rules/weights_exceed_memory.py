@@ -13,6 +13,7 @@ RULE = RuleInfo(
     severity="error",
     category="serving",
     summary="The weights alone do not fit into the GPU memory of the serving settings",
+    when="serving",
 )
 
 RESERVE = 0.1
