@@ -26,6 +26,11 @@ class Resume:
         self.met: int | None = None
         """The member at which reading ended; one beyond the last: the closing bracket."""
 
+    @property
+    def next_known(self) -> int:
+        """Where the first member that need not be read anew begins; without one: the closing bracket."""
+        return self.starts[self.first] + self.base if self.first < len(self.starts) else self.end
+
     def meets(self, start: int) -> bool:
         at = bisect_left(self.starts, start - self.base, self.first)
         if at < len(self.starts) and self.starts[at] == start - self.base and at not in self.barred:

@@ -28,6 +28,10 @@ def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed
         return None
     editor = _Editor(old, new, edit, comments_allowed)
     start = root.starts[0]
+    if edit.span[0] >= start + node.length and not new[start + node.length :].strip(" \t\r\n") and not root.problems:
+        result = Node("array", len(new), root.data)
+        result.members, result.starts = root.members, root.starts
+        return result
     if edit.span[1] > start + node.length or (child := editor.edited(node, start)) is None:
         return None
     result = Node("array", root.length + editor.delta, [child.data])
@@ -110,7 +114,8 @@ class _Editor:
             place = starts[first - 1]
             end = place + members[first - 1].length
             damaged = bisect_left(damage, self.start - start) > bisect_left(damage, place)
-            if not damaged and "," in self.old[start + end : self.start]:
+            complete = isinstance(members[first - 1].value, dict | list)
+            if not damaged and (complete or "," in self.old[start + end : self.start]):
                 break
             first -= 1
         return first
@@ -131,7 +136,10 @@ class _Editor:
 
     def _reader_frame(self, node: Node, start: int, first: int, resume: Resume, by_layout: bool) -> Frame | None:
         """The container after reading from its member ``first`` on; None where its brackets do not match."""
-        parser = Parser(self.new, self.comments_allowed, by_layout)
+        at = start + (node.starts[first - 1] + (node.members or [])[first - 1].length if first else 1)
+        balance = layout.bracket_balance(self.new[at : resume.next_known]) if by_layout else 0
+        parser = Parser(self.new, self.comments_allowed, by_layout, balance)
+        parser.limit = resume.next_known
         parser.frames.append(Frame("array", 0))
         for outer, place in (*self.outer, (node, start)):
             frame = Frame(outer.kind, place)
@@ -141,9 +149,7 @@ class _Editor:
                 frame.key_column = next(self._columns(outer, place, known), -1)
             parser.frames.append(frame)
         frame.resume = resume
-        at = start + 1
         if first:
-            at = start + node.starts[first - 1] + (node.members or [])[first - 1].length
             frame.needs_comma = True
             frame.has_members, frame.end_before = True, at
         try:
@@ -174,7 +180,7 @@ class _Editor:
         if isinstance(node.data, list):
             result.data = node.data[:first] + [member.value for member in frame.members] + node.data[met:]
         else:
-            result.data = _spliced_data(node.data, old, members, old[first:met], frame.members)
+            result.data = _spliced_data(node.data, old, members, slice(first, met), frame.members)
             if len(result.data) != len(members) and not result.conflict:
                 kept += duplicates(members, starts)
         result.problems = tuple(kept)
@@ -182,18 +188,25 @@ class _Editor:
 
 
 def _spliced_data(
-    data: dict[str, JSONValue], before: list[Member], after: list[Member], removed: list[Member], added: list[Member]
+    data: dict[str, JSONValue], before: list[Member], after: list[Member], removed: slice, added: list[Member]
 ) -> dict[str, JSONValue]:
-    same_keys = len(removed) == len(added) and all(
-        gone.key == come.key and come.value_length >= 0 for gone, come in zip(removed, added, strict=True)
-    )
-    if not same_keys or len(data) != len(before):
+    """The value of an object with other members in place of the removed ones."""
+    if len(data) != len(before):
         return object_data(after)
-    changed = dict(data)
-    for member in added:
-        if member.key is not None:
-            changed[member.key] = member.value
-    return changed
+    # Every member had a key and a value of its own, so the value's items stand in their order.
+    gone = before[removed]
+    if len(gone) == len(added) and all(
+        old.key == new.key and new.value_length >= 0 for old, new in zip(gone, added, strict=True)
+    ):
+        changed = dict(data)
+        changed.update((member.key, member.value) for member in added if member.key is not None)
+        return changed
+    items = list(data.items())
+    items[removed] = [
+        (member.key, member.value) for member in added if member.key is not None and member.value_length >= 0
+    ]
+    changed = dict(items)
+    return changed if len(changed) == len(items) else object_data(after)
 
 
 def _shifted(problem: RawProblem, by: int) -> RawProblem:

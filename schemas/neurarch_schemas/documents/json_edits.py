@@ -19,11 +19,11 @@ from neurarch_schemas.documents.json_style import (
     is_on_own_line,
     json_string,
     line_indent,
-    line_start,
     member_style,
     render,
 )
 from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.documents.layout import line_start
 from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, split_pointer
 
 Edits = tuple[TextEdit, ...]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from neurarch_schemas.documents.json_document import Container, JsonDocument
+from neurarch_schemas.documents.layout import line_start
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _BLANK = re.compile(r"[ \t]*")
@@ -134,10 +135,6 @@ def _moved(raw: Raw, style: Style) -> str:
 def first_line_break(text: str) -> str:
     found = _LINE_BREAK.search(text)
     return "\n" if found is None else found.group()
-
-
-def line_start(text: str, offset: int) -> int:
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
 
 
 def line_indent(text: str, offset: int) -> str:

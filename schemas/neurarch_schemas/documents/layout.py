@@ -17,7 +17,8 @@ _BRACKETS = re.compile(r'"(?:[^"\\\n\r]|\\.)*"|[\[\]{}]')
 
 def line_start(text: str, offset: int) -> int:
     """Offset of the first character of the line that holds ``offset``."""
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    start = text.rfind("\n", 0, offset) + 1
+    return max(start, text.rfind("\r", start, offset) + 1)
 
 
 def own_line_column(text: str, offset: int) -> int:

@@ -133,6 +133,8 @@ def object_data(members: list[Member]) -> dict[str, JSONValue]:
     data = {member.key: member.value for member in members if member.key is not None and member.value_length >= 0}
     if len(data) == len(members):
         return data
+    if len({member.key for member in members}) == len(members):
+        return data
     order = winners(members)
     return {key: members[at].value for key, at in order.items() if members[at].value_length >= 0}
 
@@ -145,6 +147,8 @@ def array_data(members: list[Member]) -> list[JSONValue]:
 def duplicates(members: list[Member], starts: list[int]) -> list[RawProblem]:
     """The pairs whose key stood in the object before; ``related`` is the occurrence before."""
     found: list[RawProblem] = []
+    if len({member.key for member in members}) == len(members):
+        return found
     last: dict[str, int] = {}
     for at, member in enumerate(members):
         if member.key is None or member.value_length < 0 or not member.sound:

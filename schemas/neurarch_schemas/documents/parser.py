@@ -6,8 +6,6 @@ on a line of its own, indented as the keys of an outer object, belongs to that o
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from neurarch_schemas.documents import layout, recovery
 from neurarch_schemas.documents.document import SyntaxRule
 from neurarch_schemas.documents.frames import Frame
@@ -59,8 +57,13 @@ class Value:
 class Parser:
     """Reads one text. ``frames`` holds the containers around the place being read, the document itself first."""
 
-    def __init__(self, text: str, comments_allowed: bool = False, by_layout: bool = False) -> None:
+    def __init__(
+        self, text: str, comments_allowed: bool = False, by_layout: bool = False, balance: int | None = None
+    ) -> None:
         self.text = text
+        self._balance = balance
+        self.limit = len(text) + 1
+        """Containers that are opened before this offset must be closed before it, while brackets are trusted."""
         self.comments_allowed = comments_allowed
         self.by_layout = by_layout
         self.frames: list[Frame] = []
@@ -74,13 +77,11 @@ class Parser:
         self.comma_at_owner = -1
         self.repaired = 0
 
-    @cached_property
-    def _balance(self) -> int:
-        return layout.bracket_balance(self.text)
-
     @property
     def balance(self) -> int:
         """Opening less closing brackets, those already accounted for left aside."""
+        if self._balance is None:
+            self._balance = layout.bracket_balance(self.text)
         return self._balance + self.repaired
 
     def report(self, rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None) -> None:
@@ -220,14 +221,17 @@ class Parser:
         return Value(at, end, value)
 
     def _may_be_large(self, at: int, depth: int) -> bool:
-        """Guesses a container's size by the next closing bracket with the indentation of the line that opens it."""
+        """Guesses a container's size by the next brackets, else by the line that seems to close it."""
         text = self.text
         if len(text) - at < LARGE:
             return False
+        closer = "}" if text[at] == "{" else "]"
+        close = text.find(closer, at, at + LARGE)
+        if close >= 0 and text.find(text[at], at + 1, close) < 0:
+            return False
         start = layout.line_start(text, at)
         indent = text[start : start + layout.line_column(text, at)]
-        close = text.find(f"\n{indent}{'}' if text[at] == '{' else ']'}", at, at + LARGE)
-        if close >= 0:
+        if text.find(f"\n{indent}{closer}", at, at + LARGE) >= 0:
             return False
         # In a file without lines the outer containers are the large ones.
         return depth < 4 or "\n" in text[at : at + 4096]
@@ -279,7 +283,12 @@ class Parser:
                     continue
                 value_at = key_end = start
                 key = ""
-            if resume is not None and not frame.needs_comma and resume.meets(start):
+            if resume is None:
+                if start >= self.limit and not self.by_layout:
+                    raise Unbalanced
+            elif start > resume.end:
+                raise Unbalanced
+            elif not frame.needs_comma and resume.meets(start):
                 return start
             if self.by_layout and (column := layout.own_line_column(text, start)) >= 0:
                 is_key = pair is not None or layout.KEY_AHEAD.match(text, start) is not None
@@ -351,6 +360,8 @@ class Parser:
                 frame.comma = at
             frame.needs_comma = False
             return at + 1, False
+        if not self.by_layout and at >= self.limit and frame.resume is None:
+            raise Unbalanced
         if not character:
             return self._end_of_text(frame, at), True
         if frame.resume is not None and at == frame.resume.end:
@@ -438,6 +449,8 @@ class Parser:
             scalar = read_string(text, start, self.report)
             return str(scalar.value), scalar.end
         end = read_word(text, start, silent).end
+        if text[end : end + 1] in ('"', "'"):
+            end += 1
         word = text[start:end].rstrip("\"'")
         self.report("json-syntax", f'a key stands in double quotes: "{word}"', start, end, f'"{word}"')
         return word, end
@@ -555,7 +568,7 @@ class Parser:
         return layout.KEY_AHEAD.match(self.text, layout.skip_trivia(self.text, at)) is not None
 
     def virtual(self, kind: NodeKind, at: int, column: int, line_column: int) -> Value:
-        """A container whose opening bracket is missing; its members begin at ``at``, in lines if ``column`` is not -1."""
+        """A container whose opening bracket is missing; its members begin at ``at`` (in lines unless ``column`` is -1)."""
         inner = Frame(kind, at)
         inner.opened = False
         inner.line_column, inner.key_column, inner.block = line_column, column, column >= 0
@@ -606,7 +619,12 @@ class Parser:
                 if done:
                     return at
                 continue
-            if resume is not None and not frame.needs_comma and resume.meets(start):
+            if resume is None:
+                if start >= self.limit and not self.by_layout:
+                    raise Unbalanced
+            elif start > resume.end:
+                raise Unbalanced
+            elif not frame.needs_comma and resume.meets(start):
                 return start
             if character == ":":
                 self.report("json-syntax", "a colon has no place in a list", start, start + 1)

@@ -7,7 +7,7 @@ import re
 from neurarch_schemas.documents import layout
 from neurarch_schemas.documents.frames import Frame
 from neurarch_schemas.documents.nodes import Member, Node, RawProblem
-from neurarch_schemas.documents.parser import LARGE, MAX_DEPTH, Parser, Unbalanced, Value, is_too_deep, line_end_of
+from neurarch_schemas.documents.parser import MAX_DEPTH, Parser, Unbalanced, Value, is_too_deep, line_end_of
 from neurarch_schemas.documents.scanner import SPACE, STRICT_ERRORS, strict_scanner
 
 _LFS = re.compile(r"version https://git-lfs\.github\.com/spec/")
@@ -17,10 +17,9 @@ _NEAR = 300
 
 def read(text: str, comments_allowed: bool = False) -> Node:
     """A list whose only member is the document's value; it has none where nothing can be read."""
-    if len(text) <= LARGE:
-        sound = _sound(text)
-        if sound is not None:
-            return sound
+    sound = _sound(text)
+    if sound is not None:
+        return sound
     try:
         try:
             return _tolerant(text, comments_allowed, by_layout=False)

@@ -103,6 +103,8 @@ def verdict(frames: Sequence[Frame], text: str, at: int, balance: int) -> Verdic
         return "ignore"
     goes_on = bool(character) and same_line and character not in "}]"
     if column >= 0:
+        if goes_on and not is_separated:
+            return "ignore"
         for owner in reversed(frames[1:]):
             if owner.block and owner.line_column == column:
                 return "close" if owner is frame else owner
