@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.assumptions import Assumptions
-from neurarch_lsp.card.blocks import Card, Note, Section
 from neurarch_lsp.card.profile import profile
 from neurarch_lsp.card.sections import (
     cache,
@@ -23,6 +22,7 @@ from neurarch_lsp.card.sections import (
 from neurarch_lsp.card.sections import (
     findings as rule_findings,
 )
+from neurarch_lsp.render.card_blocks import Card, Note, Section
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding

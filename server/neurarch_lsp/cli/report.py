@@ -14,7 +14,7 @@ from neurarch_lsp.render.report_json import Entry, entry, failed_entry
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
-    from neurarch_lsp.card.blocks import Card
+    from neurarch_lsp.render.card_blocks import Card
 
 USAGE_ERROR = 2
 

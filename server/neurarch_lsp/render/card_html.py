@@ -6,7 +6,7 @@ import os
 from functools import cache
 from html import escape
 
-from neurarch_lsp.card.blocks import Bars, Block, Card, Facts, Figure, Labels, Note, Plot, Section, Table
+from neurarch_lsp.render.card_blocks import Bars, Block, Card, Facts, Figure, Labels, Note, Plot, Section, Table
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_lsp.card.blocks import Bars, Block, Card, Facts, Figure, Labels, Note, Plot, Table
+from neurarch_lsp.render.card_blocks import Bars, Block, Card, Facts, Figure, Labels, Note, Plot, Table
 from neurarch_lsp.render.card_text import sparkline
 from neurarch_lsp.render.markup import code, escape
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from neurarch_lsp.card.blocks import Bars, Block, Card, Facts, Figure, Labels, Note, Plot, Table
+from neurarch_lsp.render.card_blocks import Bars, Block, Card, Facts, Figure, Labels, Note, Plot, Table
 
 WIDTH = 110
 WIDEST = 160

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.blocks import Facts, Note, Plot, Section, Table
+from neurarch_lsp.render.card_blocks import Facts, Note, Plot, Section, Table
 from neurarch_lsp.render.model_numbers import tokens
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.blocks import Block, Facts, Note, Section
+from neurarch_lsp.render.card_blocks import Block, Facts, Note, Section
 from neurarch_schemas.accounting.quantities import decimal_bytes
 
 if TYPE_CHECKING:

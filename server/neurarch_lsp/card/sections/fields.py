@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.blocks import Section, Table
+from neurarch_lsp.render.card_blocks import Section, Table
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.blocks import Block, Note, Section, Table, Tone
+from neurarch_lsp.render.card_blocks import Block, Note, Section, Table, Tone
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding

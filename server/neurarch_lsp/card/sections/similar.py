@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.blocks import Note, Section, Table
 from neurarch_lsp.card.features import features, reasons
 from neurarch_lsp.card.similar import catalogue, folder_models, most_similar
+from neurarch_lsp.render.card_blocks import Note, Section, Table
 from neurarch_schemas.accounting.quantities import count
 
 if TYPE_CHECKING:

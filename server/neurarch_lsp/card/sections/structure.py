@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.blocks import Block, Figure, Note, Section, Table
 from neurarch_lsp.card.figure import figure
 from neurarch_lsp.card.structure import StructureRow, rows
+from neurarch_lsp.render.card_blocks import Block, Figure, Note, Section, Table
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.forward import disagreements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.blocks import Facts, Note, Section, Table
+from neurarch_lsp.render.card_blocks import Facts, Note, Section, Table
 from neurarch_schemas.accounting.activations import (
     boundary_scalars_per_token,
     scalars_per_token,
