@@ -128,7 +128,7 @@ class _Progress:
         if self._token is None and time.monotonic() - self._started > SECONDS_BEFORE_PROGRESS:
             token = f"neurarch-scan-{id(self)}"
             await self._server.work_done_progress.create_async(token)
-            self._server.work_done_progress.begin(token, types.WorkDoneProgressBegin("Checking model files"))
+            self._server.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Checking model files"))
             self._token = token
         elif self._token is not None and self._count % 20 == 0:
             message = f"{self._count} files, {name}"
@@ -136,4 +136,4 @@ class _Progress:
 
     def end(self) -> None:
         if self._token is not None:
-            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd(f"{self._count} files"))
+            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd(message=f"{self._count} files"))

@@ -35,14 +35,14 @@ async def _collect(
         identity, uri = result_id(diagnostics), analysed.document.uri
         seen.add(uri)
         if previous.get(uri) != identity and (diagnostics or uri in previous):
-            items.append(types.WorkspaceFullDocumentDiagnosticReport(uri, diagnostics, None, identity))
+            items.append(types.WorkspaceFullDocumentDiagnosticReport(uri, diagnostics, result_id=identity))
         if params.partial_result_token is not None and len(items) >= BATCH:
             partial = types.WorkspaceDiagnosticReportPartialResult(items)
             server.progress(types.ProgressParams(params.partial_result_token, server.unstructured(partial)))
             items = []
     for uri in previous:
         if uri not in seen and server.documents.get(uri) is None and previous[uri] != EMPTY:
-            items.append(types.WorkspaceFullDocumentDiagnosticReport(uri, [], None, EMPTY))
+            items.append(types.WorkspaceFullDocumentDiagnosticReport(uri, [], result_id=EMPTY))
     return items
 
 
