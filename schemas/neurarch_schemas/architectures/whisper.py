@@ -81,7 +81,8 @@ def build(config: ModelConfig) -> Module:
     head, hidden = head_name(config.architecture), config.integer("d_model")
     whisper = config.model_type == "whisper"
     if head == "ForAudioClassification" and whisper:
-        width, weights = config.integer("classifier_proj_size"), ()
+        width = config.integer("classifier_proj_size")
+        weights: tuple[Tensor, ...] = ()
         if config.flag("use_weighted_layer_sum"):
             weights = (Tensor("layer_weights", (config.integer("encoder_layers") + 1,)),)
         parts: dict[str, Module | Stack | None] = {

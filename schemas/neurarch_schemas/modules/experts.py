@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from neurarch_schemas.modules.feed_forward import gated_mlp
+from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.modules.tree import Module, Routing, Stack, Tensor, named
+
+MOST_NAMED_EXPERTS = 2048
 
 
 def fused_experts(
@@ -75,3 +78,22 @@ def mixture_of_experts(
         buffers = (Tensor(correction_bias, (experts.routing.total,), "buffer"),)
     parts: dict[str, Module | Stack | None] = {names[0]: gate, names[1]: experts, **(extra or {})}
     return Module("MixtureOfExperts", buffers, named(parts), part="router", width_in=hidden, width_out=hidden)
+
+
+def named_experts(
+    expert: Module, experts: int, active: int, *, prefix: str = "expert_", multiply_accumulates: int = 0
+) -> Module:
+    """Experts kept one by one under names of their own (``expert_0``, ``expert_1``), not fused, not a list.
+
+    ``multiply_accumulates`` are those of one expert, whose own are left out here. Raises CannotBuild for more experts
+    than any model has, because every one of them is listed by name.
+    """
+    if experts > MOST_NAMED_EXPERTS:
+        raise CannotBuild(f"{experts} experts cannot be listed by name", ("num_experts",))
+    return Module(
+        "Experts",
+        children=tuple((f"{prefix}{index}", expert) for index in range(experts)),
+        part="experts",
+        routing=Routing(experts, active, fused=False),
+        multiply_accumulates=active * multiply_accumulates,
+    )
