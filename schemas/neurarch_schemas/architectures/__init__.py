@@ -14,7 +14,7 @@ from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.setting import Setting
 from neurarch_schemas.documents.json_value import JSONValue
-from neurarch_schemas.modules.tree import Module
+from neurarch_schemas.modules.tree import Module, walk
 
 
 class Family(Protocol):
@@ -41,9 +41,14 @@ def build(config: ModelConfig) -> Module:
     if config.is_set("per_layer_config") and not getattr(family, "READS_PER_LAYER_CONFIG", False):
         raise CannotBuild(f"{config.model_type} is not known to vary by layer", ("per_layer_config",))
     try:
-        return family.build(config)
+        tree = family.build(config)
     except ZeroDivisionError as error:
         raise CannotBuild("a size that others are divided by is zero") from error
+    except IndexError as error:
+        raise CannotBuild("a list in the config is shorter than what reads it") from error
+    if any(size < 0 for visit in walk(tree) for tensor in visit.module.tensors for size in tensor.shape):
+        raise CannotBuild("a tensor would have a negative size")
+    return tree
 
 
 def build_nested(config: ModelConfig, name: str, architecture: str = "Model", **changes: JSONValue) -> Module:

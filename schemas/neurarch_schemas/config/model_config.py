@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf, isfinite
 
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
@@ -92,7 +93,13 @@ class ModelConfig:
             return default
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise CannotBuild(self._wrong(name, value, "a number"), (name,))
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = inf
+        if not isfinite(number):
+            raise CannotBuild(self._wrong(name, value, "a finite number"), (name,))
+        return number
 
     def flag(self, name: str, default: bool | None = None) -> bool:
         """Python truth of the value, as the model code tests it; null counts as false."""
