@@ -36,7 +36,10 @@ def analyse(document: JsonDocument, path: str, folder: Folder | None) -> Analysi
     """
     from neurarch_schemas.documents.detect import detect
 
-    kind = detect(os.path.basename(path), document.data)
+    def listing() -> frozenset[str] | None:
+        return (surroundings(path, document) if folder is None else folder).listing
+
+    kind = detect(os.path.basename(path), document.data, listing, document.text)
     if kind is None:
         return None
     from neurarch_schemas.analysis import Analysis
@@ -52,6 +55,11 @@ def analyse(document: JsonDocument, path: str, folder: Folder | None) -> Analysi
 
 
 def surroundings(path: str, document: JsonDocument) -> Folder:
+    """The snapshot of the folder a document is (to be) in; "-" is nowhere."""
     from neurarch_schemas.surroundings.folder import Folder
 
-    return Folder()
+    if path in ("", "-"):
+        return Folder()
+    from neurarch_schemas.surroundings.read import read_folder
+
+    return read_folder(path, document.data)

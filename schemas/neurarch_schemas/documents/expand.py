@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from json.decoder import scanstring
-
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node
-from neurarch_schemas.documents.scanner import NEXT, PAIR, SCALAR, SPACE, Scan, strict_scanner
+from neurarch_schemas.documents.strict import NEXT, PAIR, SCALAR, SPACE, Scan, scan_string, strict_scanner
 
 
 def expand(node: Node, text: str, start: int) -> Node:
@@ -31,7 +29,7 @@ def _pairs(data: dict[str, JSONValue], text: str, start: int) -> tuple[list[Memb
         if pair is not None:
             key, key_end, value_at = pair[2], at + len(pair[2]) + 2, pair.end()
         else:
-            key, key_end = scanstring(text, at + 1, True)
+            key, key_end = scan_string(text, at + 1, True)
             value_at = _space(text, _space(text, key_end) + 1)
         end = _end_of_value(scan, text, value_at)
         members.append(Member(key, key_end - at, value_at - at, end - value_at, data[key]))

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 from neurarch_schemas.documents.document import Span, SyntaxProblem, TextEdit
 from neurarch_schemas.documents.expand import expand
-from neurarch_schemas.documents.incremental import edited_tree
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.line_index import LineIndex
 from neurarch_schemas.documents.nodes import Member, Node, NodeKind
@@ -78,6 +77,8 @@ class JsonDocument:
 
         Values that no edit touches are the same objects before and after.
         """
+        from neurarch_schemas.documents.incremental import edited_tree
+
         text, root = self.text, self._root
         ordered = sorted(edits, key=lambda edit: edit.span, reverse=True)
         comments_allowed = _allows_comments(self.uri)

@@ -136,7 +136,7 @@ def object_data(members: list[Member]) -> dict[str, JSONValue]:
     if len({member.key for member in members}) == len(members):
         return data
     order = winners(members)
-    return {key: members[at].value for key, at in order.items() if members[at].value_length >= 0}
+    return {key: members[order[key]].value for key in data}
 
 
 def array_data(members: list[Member]) -> list[JSONValue]:

@@ -11,25 +11,19 @@ from neurarch_schemas.documents.document import SyntaxRule
 from neurarch_schemas.documents.frames import Frame
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node, NodeKind, RawProblem
-from neurarch_schemas.documents.scanner import (
-    CONFLICT,
-    JUNK,
+from neurarch_schemas.documents.scanner import CONFLICT, JUNK, Scalar, read_number, read_string, read_word, silent
+from neurarch_schemas.documents.strict import (
+    MAX_DEPTH,
     NEXT,
     PAIR,
     SCALAR,
     SPACE,
     STRICT_ERRORS,
-    Scalar,
+    is_too_deep,
     quick_value,
-    read_number,
-    read_string,
-    read_word,
-    silent,
     strict_scanner,
 )
 
-MAX_DEPTH = 100
-"""Deeper nesting is reported and not read; no configuration comes near, and whoever walks the values stays safe."""
 LARGE = 65_536
 """Code points. Larger containers are read member by member, so that an edit later finds their members' places."""
 _INVISIBLE = "\u00a0\ufeff\u200b\u2028\u2029\u0085\x0b\x0c\u3000\u2003"
@@ -568,7 +562,7 @@ class Parser:
         return layout.KEY_AHEAD.match(self.text, layout.skip_trivia(self.text, at)) is not None
 
     def virtual(self, kind: NodeKind, at: int, column: int, line_column: int) -> Value:
-        """A container whose opening bracket is missing; its members begin at ``at`` (in lines unless ``column`` is -1)."""
+        """A container without its opening bracket; its members begin at ``at``, in lines unless ``column`` is -1."""
         inner = Frame(kind, at)
         inner.opened = False
         inner.line_column, inner.key_column, inner.block = line_column, column, column >= 0
@@ -689,24 +683,6 @@ def line_end_of(text: str, at: int) -> int:
     newline = text.find("\n", at)
     back = text.find("\r", at, newline if newline >= 0 else len(text))
     return back if back >= 0 else newline if newline >= 0 else len(text)
-
-
-def is_too_deep(text: str, start: int, end: int, value: JSONValue, limit: int) -> bool:
-    """Whether a value nests more than ``limit`` levels; ``text[start:end]`` spells it."""
-    if text.count("[", start, end) + text.count("{", start, end) <= limit:
-        return False
-    level = [value]
-    for _ in range(limit + 1):
-        inner: list[JSONValue] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner += [child for child in item.values() if isinstance(child, dict | list)]
-            elif isinstance(item, list):
-                inner += [child for child in item if isinstance(child, dict | list)]
-        if not inner:
-            return False
-        level = inner
-    return True
 
 
 def _skip_nested(text: str, at: int) -> int:

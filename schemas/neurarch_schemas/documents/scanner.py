@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
-from json.decoder import scanstring
-from json.scanner import make_scanner
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
 from neurarch_schemas.documents.document import SyntaxRule
 from neurarch_schemas.documents.json_value import JSONValue
-
-Scan = Callable[[str, int], tuple[JSONValue, int]]
+from neurarch_schemas.documents.strict import WORDS, scan_string
 
 
 class Report(Protocol):
@@ -26,16 +22,6 @@ def silent(rule: SyntaxRule, message: str, start: int, end: int, fix: str | None
     """Takes a problem and forgets it."""
 
 
-SPACE = re.compile(r"[ \t\n\r]*")
-PAIR = re.compile(r'[ \t\n\r]*("([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*)')
-"""A key without escapes up to its value."""
-SCALAR = re.compile(
-    r'(?:"([^"\\\x00-\x1f]*)"|(-?(?:0|[1-9][0-9]{0,18}))'
-    r"|(-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,2})?)|(true|false|null))"
-    r"[ \t\n\r]*(?=[,}\]])"
-)
-"""A sound scalar which a comma or a closing bracket follows: string, integer, float, word."""
-NEXT = re.compile(r"[ \t\n\r]*([,}\]])")
 WORD = re.compile(r"[A-Za-z_$][\w$.\-/]*")
 NUMBER = re.compile(r"[-+]?(?:[0-9.](?:[0-9A-Za-z_.]|(?<=[eE])[-+])*|[A-Za-z]+)?")
 STRICT_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
@@ -46,7 +32,6 @@ CLOSING = re.compile(r"[ \t]*(?:[,}\]\n\r]|\Z)")
 MEANT_KEY = re.compile(r"""([\w.\-]+)[ \t]*:[ \t]*(?=[\[{"'\w\-]|$)""")
 STRING_PART = re.compile(r'[^"\\\x00-\x1f]+')
 
-WORDS: dict[str, JSONValue] = {"true": True, "false": False, "null": None}
 FOREIGN_WORDS: dict[str, str] = {
     "True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null", "Null": "null",
     "undefined": "null", "nil": "null",
@@ -70,52 +55,6 @@ class Scalar(NamedTuple):
     readable: bool = True
 
 
-class NotStrict(Exception):
-    """The text is not sound JSON, or holds what must be reported."""
-
-
-def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        raise NotStrict
-    return data
-
-
-def _finite(spelled: str) -> float:
-    value = float(spelled)
-    if value in (math.inf, -math.inf):
-        raise NotStrict
-    return value
-
-
-def _constant(_: str) -> JSONValue:
-    raise NotStrict
-
-
-def strict_scanner() -> Scan:
-    """Reads one value of sound JSON at the speed of the standard library; gives it and where it ends.
-
-    Raises StopIteration, ValueError (JSONDecodeError), NotStrict or RecursionError on everything else, and on what is
-    sound but must be reported: equal keys, numbers that are not finite.
-    """
-    context = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_constant)
-    return cast(Scan, make_scanner(context))
-
-
-STRICT_ERRORS = (StopIteration, ValueError, NotStrict, RecursionError)
-
-
-def quick_value(match: re.Match[str]) -> JSONValue:
-    """The value of a match of ``SCALAR``."""
-    kind = match.lastindex or 1
-    spelled = match[kind]
-    if kind == 1:
-        return spelled
-    if kind == 2:
-        return int(spelled)
-    return float(spelled) if kind == 3 else WORDS[spelled]
-
-
 def read_string(text: str, start: int, report: Report) -> Scalar:
     """The string whose opening quote stands at ``start``.
 
@@ -124,7 +63,7 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
     quote = text[start]
     if quote == '"':
         try:
-            value, end = scanstring(text, start + 1, True)
+            value, end = scan_string(text, start + 1, True)
         except ValueError:
             pass
         else:
@@ -250,9 +189,9 @@ def read_number(text: str, start: int, report: Report) -> Scalar:
                 end,
             )
         return Scalar(end, value)
-    value, message, fix = _meant_number(spelled)
+    meant, message, fix = _meant_number(spelled)
     report("json-syntax", message, start, end, fix)
-    return Scalar(end, value, readable=value is not None)
+    return Scalar(end, meant, readable=meant is not None)
 
 
 def _meant_number(spelled: str) -> tuple[float | None, str, str | None]:
@@ -280,7 +219,7 @@ def _meant_number(spelled: str) -> tuple[float | None, str, str | None]:
     strict = STRICT_NUMBER.fullmatch(fixed)
     if strict is None or fixed == spelled:
         return None, f"{shown} is not a number", None
-    value = float(fixed) if strict[2] else int(fixed)
+    value: float = float(fixed) if strict[2] else int(fixed)
     return value, f"{shown} {reason}: write {fixed}", fixed
 
 

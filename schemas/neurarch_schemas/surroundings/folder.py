@@ -22,8 +22,9 @@ class Folder:
 
     ``json_files`` holds the parsed relatives by name (generation_config.json, tokenizer_config.json,
     adapter_config.json, added_tokens.json, special_tokens_map.json, the base model's config.json ...).
-    ``tokenizer_entries`` is the number of tokens of tokenizer.json (highest id + 1), ``checkpoint`` the tensors named by an
-    index or by safetensors headers, ``requirements`` the versions stated by requirements.txt, pyproject.toml or a lock file.
+    ``tokenizer_entries`` is the number of tokens of tokenizer.json (highest id + 1), ``checkpoint`` the tensors named
+    by an index or by safetensors headers, ``requirements`` the versions stated by requirements.txt, pyproject.toml or
+    a lock file. ``read.read_folder`` and ``read.folder_of_texts`` give folders whose parts are read when asked for.
     """
 
     path: str | None = None
@@ -34,3 +35,10 @@ class Folder:
     requirements: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     """Changes whenever any of the above may have changed (names, sizes, modification times)."""
+
+    @classmethod
+    def of_mapping(cls, files: Mapping[str, str | bytes], listing: frozenset[str] | None = None) -> Folder:
+        """The folder that holds these files, by name; names only in ``listing`` are empty files."""
+        from neurarch_schemas.surroundings.read import folder_of_texts
+
+        return folder_of_texts(files, listing)

@@ -1,0 +1,97 @@
+"""Sound JSON, read at the speed of the standard library, and the patterns of its tokens."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from json import decoder, scanner
+from typing import Any, cast
+
+from neurarch_schemas.documents.json_value import JSONValue
+
+Scan = Callable[[str, int], tuple[JSONValue, int]]
+"""Reads the value at an offset; gives it and where it ends."""
+scan_string = cast(Callable[[str, int, bool], tuple[str, int]], cast(Any, decoder).scanstring)
+"""Reads a string from behind its opening quote on; raises ValueError where it is not sound."""
+
+MAX_DEPTH = 100
+"""Deeper nesting is reported and not read; no configuration comes near, and whoever walks the values stays safe."""
+
+SPACE = re.compile(r"[ \t\n\r]*")
+PAIR = re.compile(r'[ \t\n\r]*("([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*)')
+"""A key without escapes up to its value."""
+SCALAR = re.compile(
+    r'(?:"([^"\\\x00-\x1f]*)"|(-?(?:0|[1-9][0-9]{0,18}))'
+    r"|(-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,2})?)|(true|false|null))"
+    r"[ \t\n\r]*(?=[,}\]])"
+)
+"""A sound scalar which a comma or a closing bracket follows: string, integer, float, word."""
+NEXT = re.compile(r"[ \t\n\r]*([,}\]])")
+
+WORDS: dict[str, JSONValue] = {"true": True, "false": False, "null": None}
+
+
+class NotStrict(Exception):
+    """The text is not sound JSON, or holds what must be reported."""
+
+
+def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise NotStrict
+    return data
+
+
+def _finite(spelled: str) -> float:
+    value = float(spelled)
+    if value in (math.inf, -math.inf):
+        raise NotStrict
+    return value
+
+
+def _constant(_: str) -> JSONValue:
+    raise NotStrict
+
+
+def strict_scanner() -> Scan:
+    """Reads one value of sound JSON at the speed of the standard library; gives it and where it ends.
+
+    Raises StopIteration, ValueError (JSONDecodeError), NotStrict or RecursionError on everything else, and on what is
+    sound but must be reported: equal keys, numbers that are not finite.
+    """
+    context = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_constant)
+    return cast(Scan, cast(Any, scanner).make_scanner(context))
+
+
+STRICT_ERRORS = (StopIteration, ValueError, NotStrict, RecursionError)
+
+
+def quick_value(match: re.Match[str]) -> JSONValue:
+    """The value of a match of ``SCALAR``."""
+    kind = match.lastindex or 1
+    spelled = match[kind]
+    if kind == 1:
+        return spelled
+    if kind == 2:
+        return int(spelled)
+    return float(spelled) if kind == 3 else WORDS[spelled]
+
+
+def is_too_deep(text: str, start: int, end: int, value: JSONValue, limit: int) -> bool:
+    """Whether a value nests more than ``limit`` levels; ``text[start:end]`` spells it."""
+    if text.count("[", start, end) + text.count("{", start, end) <= limit:
+        return False
+    level = [value]
+    for _ in range(limit + 1):
+        inner: list[JSONValue] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += [child for child in item.values() if isinstance(child, dict | list)]
+            elif isinstance(item, list):
+                inner += [child for child in item if isinstance(child, dict | list)]
+        if not inner:
+            return False
+        level = inner
+    return True
