@@ -1,4 +1,4 @@
-"""The vision encoders of Qwen2-VL to Qwen3.5 and EXAONE 4.5: patches of two frames, a merger of neighbouring patches."""
+"""The vision encoders of Qwen2-VL to Qwen3.5, EXAONE 4.5 and Cohere Compass: patches of two frames, a final merger."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ MODEL_TYPES = (
     "qwen3_5_vision",
     "qwen3_5_moe_vision",
     "qwen4_exp_vision",
+    "cohere_compass_vision",
 )
 
 _GATED = ("qwen2_5_vl_vision", "qwen2_5_omni_vision_encoder", "exaone4_5_vision")
 _QWEN2 = ("qwen2_vl_vision", *_GATED)
-_DEEPSTACK = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder")
+_DEEPSTACK = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "cohere_compass_vision")
 
 
 def frame_patches(config: ModelConfig, hidden: int, *, bias: bool, channels: str = "in_channels") -> Module:

@@ -1,4 +1,4 @@
-"""Qwen2-VL to Qwen3.5, the GLM-4V line, EXAONE 4.5 and Cosmos 3: a vision encoder that ends in a merger, and a language model."""
+"""Qwen2-VL to Qwen3.5, GLM-4V and others alike: a vision encoder that ends in a merger, and a language model."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ MODEL_TYPES = (
     "glm5_next",
     "exaone4_5",
     "cosmos3_omni",
+    "cohere_compass",
 )
 
 _TIED_LIKE_TEXT = ("qwen2_vl", "qwen2_5_vl")
