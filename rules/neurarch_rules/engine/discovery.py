@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from neurarch_rules import rules as package
 from neurarch_rules.engine.rule import Rule, RuleInfo
@@ -81,7 +81,7 @@ def _index() -> dict[str, RuleInfo]:
     return {entry["name"]: RuleInfo(**{key: _frozen(value) for key, value in entry.items()}) for entry in entries}
 
 
-def _frozen(value: object) -> object:
+def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 

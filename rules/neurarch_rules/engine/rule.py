@@ -10,7 +10,6 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Category, Finding, Severity
 from neurarch_schemas.documents.document import FileKind
 
-
 When = Literal["always", "problems", "serving", "beside"]
 
 

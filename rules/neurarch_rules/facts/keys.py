@@ -84,6 +84,11 @@ def _groups() -> dict[str, tuple[str, ...]]:
     return {name: tuple(group) for group in facts("key_groups")["groups"] for name in group}
 
 
+def is_usual(key: str) -> bool:
+    """Some families call a common setting so."""
+    return key in _groups()
+
+
 def partner(record: ConfigType, key: str) -> str | None:
     """The name this class has for what other families call ``key``."""
     for name in _groups().get(key, ()):
@@ -96,3 +101,11 @@ def partner(record: ConfigType, key: str) -> str | None:
 def keys_of_all_types() -> frozenset[str]:
     """Every key that some model type of transformers declares."""
     return frozenset(facts("known_keys")["keys"])
+
+
+@cache
+def keys_any_may_have() -> frozenset[str]:
+    """Keys every config class inherits, or that transformers 4 wrote into every config."""
+    from neurarch_schemas.catalogue.load import base_properties, generation_keys
+
+    return frozenset(base_properties()) | generation_keys() | FORMER_BASE_KEYS

@@ -36,10 +36,19 @@ def _configs(analysis: Analysis) -> Iterator[ModelConfig]:
 
 def _written(config: ModelConfig, data: JSONValue) -> Iterator[ModelConfig]:
     yield config
-    for nested in config.nested.values():
+    for key, nested in config.nested.items():
         inner = _inside(data, nested.pointer[len(config.pointer) :])
         if isinstance(inner, dict) and nested.pointer != config.pointer:
-            yield from _written(nested, inner)
+            yield from _written(nested if nested.model_type else _named(config, key, nested), inner)
+
+
+def _named(parent: ModelConfig, key: str, nested: ModelConfig) -> ModelConfig:
+    """A nested class without a model type of its own, under the name the catalogue keeps it by."""
+    from neurarch_schemas.catalogue.load import config_type
+
+    record = config_type(parent.model_type) if parent.is_native else None
+    found = None if record is None else record.nested.get(key)
+    return nested if found is None or not found.record else replace(nested, model_type=found.record)
 
 
 def _inside(data: JSONValue, pointer: str) -> JSONValue:

@@ -44,6 +44,7 @@ COMMON = frozenset(
         "interleaved",
     )
 )
+FIELDS = frozenset(name for table in (REQUIRED, OPTIONAL) for fields in table.values() for name in fields) | COMMON
 STRETCHED = ("yarn", "longrope", "llama3")
 ORIGINAL = "original_max_position_embeddings"
 

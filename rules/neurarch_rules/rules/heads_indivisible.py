@@ -22,6 +22,7 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
+        yield from _decoder_heads(config)
         hidden, heads = geometry.hidden_size(config), geometry.heads(config)
         if hidden is None or heads is None or heads.value <= 0 or hidden.value <= 0 or hidden.value % heads.value == 0:
             continue
@@ -30,6 +31,21 @@ def check(context: Context) -> Iterator[Finding]:
         found = _finding(context, config, hidden, heads)
         if found is not None:
             yield found
+
+
+def _decoder_heads(config: ModelConfig) -> Iterator[Finding]:
+    """Encoder-decoder families give the decoder its own number of heads."""
+    hidden, heads = integer(config, "d_model", "hidden_size"), integer(config, "decoder_attention_heads")
+    if hidden is None or heads is None or heads <= 0 or hidden % heads == 0:
+        return
+    if not is_written(config, "decoder_attention_heads") or integer(config, "d_kv") is not None:
+        return
+    yield Finding(
+        f"{hidden} / {heads} decoder heads is not a whole head size: the decoder cannot be built",
+        place(config, "decoder_attention_heads"),
+        (related(config, "d_model"),),
+        severity=None if config.is_native else "warning",
+    )
 
 
 def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, heads: geometry.Named) -> Finding | None:

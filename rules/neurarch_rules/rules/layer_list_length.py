@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix, Severity
@@ -8,7 +9,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.fixes import combined
 from neurarch_rules.facts.layers import mtp_layers
-from neurarch_rules.facts.places import as_written, configs, place, pointer, related
+from neurarch_rules.facts.places import as_written, configs, place, pointer, related, written
 from neurarch_rules.facts.words import counted
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_edits import insert_element, remove_element
@@ -20,7 +21,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A per-layer list does not have one entry per layer",
-    needs=("_types", "_list", "block", "layers", "pattern", "freq", "limits"),
+    needs=("[", "hybrid_override_pattern"),
 )
 
 PER_LAYER = (
@@ -51,7 +52,37 @@ def check(context: Context) -> Iterator[Finding]:
                 continue
             if len(setting.value) != depth.value:
                 yield _finding(context, config, depth, name, setting.value)
+        yield from _nearly_per_layer(context, config, depth)
         yield from _pattern(config, depth)
+
+
+MANY = 8
+SUGGESTS_LAYERS = ("layer", "block", "types", "ratios", "pattern", "freq")
+
+
+def _nearly_per_layer(context: Context, config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:
+    """A list this module does not know whose name and length say that it has an entry per layer, but for one."""
+    for name, value in written(context.analysis, config).items():
+        if not isinstance(value, list) or name in PER_LAYER or depth.value < MANY:
+            continue
+        difference = len(value) - depth.value
+        if difference not in (-1, 1) or difference == mtp_layers(config):
+            continue
+        if not any(word in name for word in SUGGESTS_LAYERS) or _is_list_of_indices(value):
+            continue
+        yield Finding(
+            f"{name} has {counted(len(value), 'entry', 'entries')} for {counted(depth.value, 'layer')}: one too "
+            f"{'few' if difference < 0 else 'many'}?",
+            place(config, name),
+            (related(config, depth.key),),
+            severity="info",
+        )
+
+
+def _is_list_of_indices(values: list[JSONValue]) -> bool:
+    """Rising whole numbers name layers, they do not describe them one by one."""
+    numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    return len(numbers) == len(values) and all(left < right for left, right in pairwise(numbers))
 
 
 def _finding(

@@ -6,9 +6,11 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import rope
+from neurarch_rules.facts.data import fact_set
 from neurarch_rules.facts.fixes import combined
-from neurarch_rules.facts.keys import ROPE_KEYS, unread
+from neurarch_rules.facts.keys import ROPE_KEYS, keys_any_may_have, unread
 from neurarch_rules.facts.places import configs, written
+from neurarch_rules.facts.quantization import quantization
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
@@ -50,11 +52,13 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         for key, value in unread(context, config):
             found = _in_nested(context, config, key, value) or _in_block(context, config, key)
+            found = found or _from_above(context, config, key, value)
             if found is not None:
                 yield found
             elif key in TEXT and isinstance(value, dict) and key not in config.nested:
                 yield from _foreign_object(config, key, value)
         yield from _inside_rope(context, config)
+    yield from _inside_quantization(context)
 
 
 def _in_nested(context: Context, config: ModelConfig, key: str, value: JSONValue) -> Finding | None:
@@ -74,6 +78,27 @@ def _in_nested(context: Context, config: ModelConfig, key: str, value: JSONValue
             fixes=combined(
                 f"move into {name}", "unsafe", move_pair(context.analysis.document, pointer, nested.pointer)
             ),
+        )
+    return None
+
+
+def _from_above(context: Context, config: ModelConfig, key: str, value: JSONValue) -> Finding | None:
+    """A key of the enclosing config, or of the text model, inside another nested config."""
+    if not config.pointer or value is None or key in keys_any_may_have():
+        return None
+    for owner in configs(context):
+        record = config_type(owner)
+        if record is None or owner.pointer == config.pointer or not record.knows(key):
+            continue
+        if not config.pointer.startswith(owner.pointer + "/") or key in written(context.analysis, owner):
+            continue
+        pointer = join_pointer(config.pointer, key)
+        target = owner.pointer
+        level = f"in {target[1:]}" if target else "at the top level"
+        return Finding(
+            f"{key} is read {level}, not here: {quoted(owner.get(key))} is used",
+            Place(pointer, on="key"),
+            fixes=combined(f"move it {level}", "unsafe", move_pair(context.analysis.document, pointer, target)),
         )
     return None
 
@@ -111,7 +136,9 @@ def _inside_rope(context: Context, config: ModelConfig) -> Iterator[Finding]:
     data = written(context.analysis, config)
     for block in rope.blocks(context, config):
         for key in block.values:
-            if key in rope.COMMON or key in ROPE_KEYS or key not in record.properties or key in data:
+            if key in rope.COMMON or key in ROPE_KEYS or key in data or key in rope.FIELDS:
+                continue
+            if not (record.knows(key) or key in keys_any_may_have()):
                 continue
             pointer = join_pointer(block.pointer, key)
             yield Finding(
@@ -121,3 +148,21 @@ def _inside_rope(context: Context, config: ModelConfig) -> Iterator[Finding]:
                     f"move out of {block.key}", "unsafe", move_pair(context.analysis.document, pointer, config.pointer)
                 ),
             )
+
+
+def _inside_quantization(context: Context) -> Iterator[Finding]:
+    """A key of the config inside its quantization block."""
+    block, config = quantization(context.analysis), context.analysis.config
+    record = None if config is None else config_type(config)
+    if block is None or config is None or record is None or block.pointer.count("/") != 1:
+        return
+    known, data = fact_set("quantization_keys", "keys"), written(context.analysis, config)
+    for key in block.values:
+        if key in known or key in data or not (record.knows(key) or key in keys_any_may_have()):
+            continue
+        pointer = join_pointer(block.pointer, key)
+        yield Finding(
+            f"{key} is a key of the config, not of its quantization block: nothing reads it here",
+            Place(pointer, on="key"),
+            fixes=combined("move out of the block", "unsafe", move_pair(context.analysis.document, pointer, "")),
+        )

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.data import fact_set
 from neurarch_rules.facts.fixes import rename_key
-from neurarch_rules.facts.keys import ROPE_KEYS, keys_of_all_types, partner, unread
+from neurarch_rules.facts.keys import ROPE_KEYS, is_usual, keys_of_all_types, partner, unread
 from neurarch_rules.facts.places import configs, json_kind, written
+from neurarch_rules.facts.quantization import Quantization, quantization
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import quoted
@@ -24,25 +26,67 @@ RULE = RuleInfo(
 )
 
 
+FOREIGN_LENGTH = 8
+
+
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
         record = config_type(config)
-        if record is None:
+        if record is not None:
+            yield from _native(context, config, record)
+        elif not config.pointer or config.model_type:
+            yield from _foreign(context, config)
+    block = quantization(context.analysis)
+    if block is not None:
+        yield from _in_block(context, block)
+
+
+def _native(context: Context, config: ModelConfig, record: ConfigType) -> Iterator[Finding]:
+    data = written(context.analysis, config)
+    for key, value in unread(context, config):
+        if partner(record, key) or key in keys_of_all_types():
             continue
-        data = written(context.analysis, config)
-        for key, value in unread(context, config):
-            if partner(record, key) or key in keys_of_all_types():
-                continue
-            guess = closest(key, _names(record))
-            if guess is None or not _same_kind(record, guess, value):
-                continue
+        guess = closest(key, _names(record))
+        if guess is None or not _same_kind(record, guess, value):
+            continue
+        pointer = join_pointer(config.pointer, key)
+        if guess in data:
+            message = f"unknown key {key}: {guess} is given too, so this one has no effect"
+            yield Finding(message, Place(pointer, on="key"), severity="info", tags=("unnecessary",))
+            continue
+        yield Finding(
+            f"unknown key {key} (did you mean {guess}?): it is kept and never read, {_instead(config, guess)}",
+            Place(pointer, on="key"),
+            fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}"),
+        )
+
+
+def _foreign(context: Context, config: ModelConfig) -> Iterator[Finding]:
+    """Foreign code has keys of its own; only near misses of names that very many families share are reported."""
+    data = written(context.analysis, config)
+    common = fact_set("known_keys", "common")
+    for key in data:
+        if len(key) < FOREIGN_LENGTH or key.startswith("_") or key in keys_of_all_types() or is_usual(key):
+            continue
+        guess = closest(key, common, 1)
+        if guess is not None and guess not in data and not key.startswith(guess) and key + "s" != guess:
             pointer = join_pointer(config.pointer, key)
-            if guess in data:
-                message = f"unknown key {key}: {guess} is given too, so this one has no effect"
-                yield Finding(message, Place(pointer, on="key"), severity="info", tags=("unnecessary",))
-                continue
             yield Finding(
-                f"unknown key {key} (did you mean {guess}?): it is kept and never read, {_instead(config, guess)}",
+                f"the key {key} is one letter from {guess}, which most families use and this file lacks",
+                Place(pointer, on="key"),
+                fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}", "unsafe"),
+                severity="info",
+            )
+
+
+def _in_block(context: Context, block: Quantization) -> Iterator[Finding]:
+    known = fact_set("quantization_keys", "keys")
+    for key in block.values:
+        guess = None if key in known else closest(key, known)
+        if guess is not None and guess not in block.values:
+            pointer = join_pointer(block.pointer, key)
+            yield Finding(
+                f"unknown quantization key {key} (did you mean {guess}?): it is not read",
                 Place(pointer, on="key"),
                 fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}"),
             )

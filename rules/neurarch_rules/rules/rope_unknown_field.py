@@ -19,11 +19,6 @@ RULE = RuleInfo(
     needs=("rope_scaling", "rope_parameters"),
 )
 
-ALL = (
-    frozenset(name for table in (rope.REQUIRED, rope.OPTIONAL) for fields in table.values() for name in fields)
-    | rope.COMMON
-)
-
 
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
@@ -37,11 +32,11 @@ def check(context: Context) -> Iterator[Finding]:
                 if name in known or value is None:
                     continue
                 pointer = join_pointer(block.pointer, name)
-                guess = closest(name, (item for item in ALL if item not in block.values))
+                guess = closest(name, (item for item in rope.FIELDS if item not in block.values))
                 if guess is not None:
                     fixes = rename_key(context.analysis, pointer, guess, f"rename to {guess}")
                     message = f"unknown RoPE field {name} (did you mean {guess}?): it is not read"
                     yield Finding(message, block.place(name, "key"), fixes=fixes)
-                elif name in ALL:
+                elif name in rope.FIELDS:
                     message = f"RoPE type {block.rope_type} does not read {name}: it has no effect"
                     yield Finding(message, block.place(name, "key"), tags=("unnecessary",), severity="info")

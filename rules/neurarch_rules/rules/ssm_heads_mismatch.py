@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.places import configs, integer, is_written, number, place, related
+from neurarch_schemas.config.model_config import ModelConfig
+
+RULE = RuleInfo(
+    name="ssm-heads-mismatch",
+    severity="error",
+    category="correctness",
+    summary="Heads and head size of a state-space layer do not make up its inner width",
+    needs=("expand",),
+)
+
+NAMES = (
+    ("expand", "num_heads", "head_dim", "n_groups"),
+    ("mamba_expand", "mamba_n_heads", "mamba_d_head", "mamba_n_groups"),
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context):
+        for expand, heads, size, groups in NAMES:
+            yield from _check(config, expand, heads, size, groups)
+
+
+def _check(config: ModelConfig, expand_key: str, heads_key: str, size_key: str, groups_key: str) -> Iterator[Finding]:
+    hidden, expand = integer(config, "hidden_size"), number(config.get(expand_key))
+    heads, size = integer(config, heads_key), integer(config, size_key)
+    if hidden is None or expand is None or heads is None or heads <= 0:
+        return
+    if not any(is_written(config, name) for name in ("hidden_size", expand_key, heads_key, size_key)):
+        return
+    inner = int(hidden * expand)
+    others = (related(config, "hidden_size"), related(config, expand_key))
+    if size is not None and size > 0 and heads * size != inner:
+        yield Finding(
+            f"{heads} state-space heads of {size} make {heads * size}, but the inner width is hidden_size {hidden} x "
+            f"{expand_key} {expand:g} = {inner}: the layer cannot be built",
+            place(config, heads_key),
+            (*others, related(config, size_key)),
+            severity=None if config.is_native else "warning",
+        )
+    elif size is None and inner % heads:
+        yield Finding(
+            f"the inner width {inner} cannot be split into {heads} state-space heads",
+            place(config, heads_key),
+            others,
+            severity=None if config.is_native else "warning",
+        )
+    count = integer(config, groups_key)
+    if count is not None and count > 0 and heads % count:
+        yield Finding(
+            f"{heads} state-space heads cannot share {count} groups",
+            place(config, groups_key),
+            (related(config, heads_key),),
+            severity=None if config.is_native else "warning",
+        )

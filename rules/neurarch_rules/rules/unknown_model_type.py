@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Fix, Place
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.fixes import replace_value, set_value
+from neurarch_rules.facts.spelling import closest
+from neurarch_rules.facts.words import quoted
+
+RULE = RuleInfo(
+    name="unknown-model-type",
+    severity="warning",
+    category="correctness",
+    summary="A model type that transformers does not have, or none at all",
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    config, data = context.analysis.config, context.analysis.document.data
+    if config is None or not isinstance(data, dict) or data.get("auto_map"):
+        return
+    from neurarch_schemas.catalogue.load import index
+
+    known = index()["types"]
+    value = data.get("model_type")
+    names = data.get("architectures")
+    architecture = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else None
+    owners = index()["classes"].get(architecture, ()) if architecture else ()
+    fixes: tuple[Fix, ...] = ()
+    if value is None:
+        if not owners:
+            return
+        if len(owners) == 1:
+            fixes = set_value(context.analysis, "", "model_type", owners[0], f'model_type = "{owners[0]}"', "unsafe")
+        yield Finding(
+            f"no model_type: transformers' auto classes cannot tell what this is ({architecture} belongs to "
+            f"{' or '.join(owners[:3])})",
+            Place("/model_type"),
+            fixes=fixes,
+        )
+    elif isinstance(value, str) and value not in known:
+        normal = value.lower().replace("-", "_")
+        guess = normal if normal in known else closest(value, known)
+        if guess is not None and guess not in owners and _differs_by_version(value, guess):
+            guess = None
+        if guess is None and owners and architecture is not None and len(owners) == 1:
+            guess = owners[0]
+        if guess is None:
+            return
+        fixes = replace_value(context.analysis, "/model_type", guess, f'model_type = "{guess}"', "unsafe")
+        reason = f" ({architecture} belongs to {guess})" if guess in owners else ""
+        yield Finding(
+            f"transformers has no model type {quoted(value)}: did you mean {quoted(guess)}?{reason}",
+            Place("/model_type"),
+            fixes=fixes,
+        )
+
+
+SHORT = 5
+
+
+def _differs_by_version(value: str, guess: str) -> bool:
+    """A newer member of a family, or a name too short to be taken for another one."""
+    letters = [character for character in value if not character.isdigit()]
+    return len(value) < SHORT or letters == [character for character in guess if not character.isdigit()]
