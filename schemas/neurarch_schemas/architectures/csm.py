@@ -14,27 +14,28 @@ from neurarch_schemas.modules.assembly import layers, lm_head
 from neurarch_schemas.modules.layers import embedding, linear, rms_norm, token_embedding
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, children
 
-MODEL_TYPES = ("csm_depth_decoder_model",)
+MODEL_TYPES = ("csm", "csm_depth_decoder_model")
 
 
-def blocks(config: ModelConfig) -> Stack:
+def blocks(config: ModelConfig, cached: bool = True) -> Stack:
     hidden = config.integer("hidden_size")
 
     def layer(window: int | None) -> Module:
-        mixer = self_attention(config, window, bias=config.flag("attention_bias"))
+        mixer = self_attention(config, window, bias=config.flag("attention_bias"), cached=cached)
         return decoder_layer(hidden, mixer, feed_forward(config, bias=config.flag("mlp_bias")))
 
     return layers(config.windows(), layer)
 
 
-def depth_model(config: ModelConfig, tied_to: str | None = None) -> Module:
+def depth_model(config: ModelConfig, tied_to: str | None = None, within: bool = False) -> Module:
     hidden, outer = config.integer("hidden_size"), config.integer("backbone_hidden_size")
     rows = config.integer("num_codebooks") * config.integer("vocab_size")
     return Module(
         "DepthDecoderModel",
         children=children(
             embed_tokens=embedding(rows, outer, lookup=True, tied_to=tied_to),
-            layers=blocks(config),
+            # Within CSM the cache is emptied for every frame, so it does not grow with the text.
+            layers=blocks(config, cached=not within),
             norm=rms_norm(hidden),
             inputs_embeds_projector=linear(outer, hidden, bias=False),
         ),
@@ -42,7 +43,7 @@ def depth_model(config: ModelConfig, tied_to: str | None = None) -> Module:
     )
 
 
-def depth_decoder(config: ModelConfig, tied_to: str | None = None) -> Module:
+def depth_decoder(config: ModelConfig, tied_to: str | None = None, within: bool = False) -> Module:
     """With one head for each codebook but the first; one of them works on each token."""
     hidden, rows, books = (config.integer(key) for key in ("hidden_size", "vocab_size", "num_codebooks"))
     if not books:
@@ -53,7 +54,7 @@ def depth_decoder(config: ModelConfig, tied_to: str | None = None) -> Module:
         part="head",
         multiply_accumulates=hidden * rows,
     )
-    return Module("DepthDecoder", children=children(model=depth_model(config, tied_to), codebooks_head=heads))
+    return Module("DepthDecoder", children=children(model=depth_model(config, tied_to, within), codebooks_head=heads))
 
 
 def backbone(config: ModelConfig, depth: ModelConfig | None = None) -> Module:
@@ -92,8 +93,8 @@ def build(config: ModelConfig) -> Module:
                 lm_head=lm_head(hidden, config.integer("vocab_size")),
                 embed_text_tokens=token_embedding(config.integer("text_vocab_size"), hidden),
                 backbone_model=backbone(config, depth if tied else None),
-                depth_decoder=depth_decoder(depth, shared),
-                codec_model=build_nested(config, "codec_config").with_(part="audio"),
+                depth_decoder=depth_decoder(depth, shared, within=True),
+                codec_model=build_nested(config, "codec_config"),
             ),
         )
     raise CannotBuild(f"the head of class {architecture} is not known", ("architectures",))

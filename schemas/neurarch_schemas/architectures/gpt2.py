@@ -18,8 +18,13 @@ from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, childre
 MODEL_TYPES = ("gpt2", "gpt-sw3")
 
 
+def width(config: ModelConfig) -> int:
+    """Decision Transformer alone calls it hidden_size."""
+    return config.integer("n_embd" if config.is_set("n_embd") else "hidden_size")
+
+
 def self_attention(config: ModelConfig) -> Module:
-    hidden, heads = config.integer("n_embd"), config.integer("n_head")
+    hidden, heads = width(config), config.integer("n_head")
     dim = hidden // heads
     return attention_block(
         {"c_attn": transposed_linear(hidden, 3 * hidden), "c_proj": transposed_linear(hidden, hidden)},
@@ -29,7 +34,7 @@ def self_attention(config: ModelConfig) -> Module:
 
 
 def cross_attention(config: ModelConfig) -> Module:
-    hidden, heads = config.integer("n_embd"), config.integer("n_head")
+    hidden, heads = width(config), config.integer("n_head")
     dim = hidden // heads
     return attention_block(
         {
@@ -44,7 +49,7 @@ def cross_attention(config: ModelConfig) -> Module:
 
 
 def layer(config: ModelConfig) -> Module:
-    hidden = config.integer("n_embd")
+    hidden = width(config)
     inner = config.integer("n_inner", 4 * hidden)
     crossed = config.flag("add_cross_attention")
     mlp = Module(
@@ -70,7 +75,7 @@ def layer(config: ModelConfig) -> Module:
 
 
 def backbone(config: ModelConfig) -> Module:
-    hidden = config.integer("n_embd")
+    hidden = width(config)
     blocks: Stack = uniform(layer(config), config.integer("n_layer"))
     return Module(
         "Model",

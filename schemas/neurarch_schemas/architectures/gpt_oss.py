@@ -1,4 +1,7 @@
-"""gpt-oss: alternating windows, attention sinks, biased experts stored as (experts, in, out)."""
+"""gpt-oss: alternating windows, attention sinks, biased experts stored as (experts, in, out).
+
+OpenAI's privacy filter is the same network as an encoder: every layer looks ``sliding_window`` tokens to both sides.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,20 @@ from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router
 from neurarch_schemas.modules.tree import Module, Tensor
 
-MODEL_TYPES = ("gpt_oss",)
+MODEL_TYPES = ("gpt_oss", "openai_privacy_filter")
 
 
 def layer(config: ModelConfig, window: int | None) -> Module:
     hidden = config.integer("hidden_size")
     experts = config.integer("num_local_experts")
-    mixer = self_attention(config, window, bias=config.flag("attention_bias"))
+    encoder = config.model_type == "openai_privacy_filter"
+    mixer = self_attention(
+        config,
+        window,
+        bias=config.flag("attention_bias"),
+        kind="encoder" if encoder else "full",
+        cached=not encoder,
+    )
     mixer = mixer.with_(tensors=(Tensor("sinks", (config.integer("num_attention_heads"),)),))
     moe = mixture_of_experts(
         hidden,

@@ -21,7 +21,7 @@ def wrapped(inputs: int, outputs: int) -> Module:
     return Module("MoshiLinear", children=children(linear=linear(inputs, outputs, bias=False)))
 
 
-def build(config: ModelConfig) -> Module:
+def layer(config: ModelConfig) -> Module:
     hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
     kv_heads = config.integer("num_key_value_heads", heads)
     dim = config.integer("head_dim", 0) or hidden // heads
@@ -42,11 +42,16 @@ def build(config: ModelConfig) -> Module:
         children=children(fc1=linear(hidden, inner, bias=False), fc2=linear(inner // 2, hidden, bias=False)),
         part="feed-forward",
     )
+    return decoder_layer(hidden, mixer, transform)
+
+
+def build(config: ModelConfig) -> Module:
+    hidden = config.integer("hidden_size")
     backbone = Module(
         "Model",
         children=children(
             embed_tokens=token_embedding(config.integer("vocab_size") + 1, hidden),
-            layers=uniform(decoder_layer(hidden, mixer, transform), config.integer("num_hidden_layers")),
+            layers=uniform(layer(config), config.integer("num_hidden_layers")),
             norm=rms_norm(hidden),
         ),
     )

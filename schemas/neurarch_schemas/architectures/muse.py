@@ -13,13 +13,15 @@ from neurarch_schemas.architectures.decoder import (
     language_model,
     self_attention,
 )
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router
 from neurarch_schemas.modules.layers import linear, rms_norm
-from neurarch_schemas.modules.tree import Module, Routing, Tensor
+from neurarch_schemas.modules.tree import Module, Routing, Tensor, children
 
-MODEL_TYPES = ("muse_glimmer_text", "muse_spark_text")
+MODEL_TYPES = ("muse_glimmer_text", "muse_spark_text", "muse_glimmer_assistant")
 
 SPARK_NORM = ("input_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
 
@@ -62,7 +64,31 @@ def layer(config: ModelConfig, window: int | None, kind: object = "dense") -> Mo
     return block.with_(children=(*block.children, *((name, gate) for name in names)))
 
 
+def assistant(config: ModelConfig) -> Module:
+    """Glimmer's draft model: reads the hidden states of some layers of the target instead of tokens; no head."""
+    if head_name(config.architecture) != "Model":
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    hidden = config.integer("hidden_size")
+    inputs = len(config.integers("target_layer_ids")) * hidden
+    projection = children(fc=linear(inputs, hidden, bias=False), output_norm_enc=rms_norm(hidden))
+
+    def block(window: int | None) -> Module:
+        return decoder_layer(hidden, self_attention(config, window, qk_norm="head"), feed_forward(config))
+
+    return Module(
+        "Model",
+        children=children(
+            layers=layers(config.windows(), block),
+            norm=rms_norm(hidden),
+            encoder=Module("ContextProjection", children=projection),
+        ),
+        width_out=hidden,
+    )
+
+
 def build(config: ModelConfig) -> Module:
+    if config.model_type == "muse_glimmer_assistant":
+        return assistant(config)
     if config.model_type == "muse_glimmer_text":
         return language_model(config, layers(config.windows(), lambda window: layer(config, window)))
     pattern = config.windows().zip(config.layers("mlp_layer_types"))
