@@ -1,4 +1,4 @@
-"""Chameleon: a decoder with layer norms of each head's queries and keys, and a VQ encoder of images without a decoder."""
+"""Chameleon: a decoder with a layer norm of each head's queries and keys, and a VQ encoder of images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutional autoencoders of images with a codebook (VQGAN, arXiv:2012.09841), in the layout of Chameleon and Janus."""
+"""Convolutional autoencoders of images with a codebook (VQGAN, arXiv:2012.09841), as Chameleon and Janus have them."""
 
 from __future__ import annotations
 
