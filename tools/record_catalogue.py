@@ -22,6 +22,7 @@ import importlib
 import inspect
 import json
 import math
+import sys
 import typing
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,11 @@ def record_type(file_name: str, config_class: type) -> dict[str, Any]:
     for name, value in (resolved or {}).items():
         if name not in declared and name not in NOT_KEYS and not name.startswith("_"):
             properties[name] = {"default": jsonable(value), "x-computed": True}
+    for synonym, name in config_class.attribute_map.items():
+        if name in properties or name in base_fields:
+            properties.setdefault(
+                synonym, {"$ref": f"#/properties/{name}" if name in properties else f"_base.json#/properties/{name}"}
+            )
     source = own_source(config_class)
     keywords = {
         key: default
@@ -317,9 +323,13 @@ def nested_classes() -> dict[str, type]:
 
 
 def record_base() -> dict[str, Any]:
+    import torch
+
     properties = {}
+    hints = {**vars(sys.modules[PretrainedConfig.__module__]), "torch": torch}
     for field in dataclasses.fields(PretrainedConfig):
-        properties[field.name] = {**schema_of(field.type), "default": jsonable(field.default)}
+        annotation = eval(field.type, hints) if isinstance(field.type, str) else field.type
+        properties[field.name] = {**schema_of(annotation), "default": jsonable(field.default)}
     properties["model_type"] = {"type": "string"}
     properties["torch_dtype"] = {"type": ["string", "null"]}
     properties["output_attentions"] = {"type": ["boolean", "null"], "default": False}

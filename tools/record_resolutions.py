@@ -1,6 +1,6 @@
 """Record how transformers resolves configs in which a few keys are written, for the resolution tests.
 
-    python tools/record_resolutions.py OUT.jsonl.gz [--types a,b] [--count 6] [--seed 0]
+    python tools/record_resolutions.py OUT.jsonl.xz [--types a,b] [--count 6] [--seed 0]
 
 Needs transformers. Reads the recorded catalogue for the keys to write. One line a config:
 
@@ -14,8 +14,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
-import gzip
 import json
+import lzma
 import math
 import os
 import random
@@ -228,8 +228,8 @@ def main() -> None:
             if line not in found:
                 found.append(line)
         lines += found
-    with gzip.GzipFile(arguments.out, "wb", 9, mtime=0) as stream:
-        stream.write(("\n".join(lines) + "\n").encode())
+    with lzma.open(arguments.out, "wt", encoding="utf-8", preset=9) as stream:
+        stream.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -143,6 +143,8 @@ def config_type(name: str) -> ConfigType | None:
     resolved: dict[str, Any] = {}
     fields: dict[str, str] = {}
     for key, entry in (*base_properties().items(), *own.items()):
+        if "$ref" in entry:  # another name, listed for schema validators; ``synonyms`` says the same
+            continue
         canonical = synonyms.get(key, key)
         if "x-computed" in entry:
             resolved[canonical] = entry["default"]

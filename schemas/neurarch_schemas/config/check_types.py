@@ -19,6 +19,8 @@ class TypeProblem:
     pointer: str
     message: str
     """Says what is written and what is accepted: ``hidden_size is "4096", expected an integer``."""
+    is_null: bool = False
+    """null where the class wants a value: older versions took it as "not given", 5.24 refuses it."""
 
 
 def check_types(data: JSONValue) -> tuple[TypeProblem, ...]:
@@ -42,7 +44,7 @@ def check_object(
             continue
         place = f"{pointer}/{escape(key)}"
         if not accepts(schema, value):
-            yield TypeProblem(place, f"{key} is {show(value)}, expected {describe(schema)}")
+            yield TypeProblem(place, f"{key} is {show(value)}, expected {describe(schema)}", value is None)
         elif name in record.nested and isinstance(value, dict) and depth < DEEPEST:
             nested = record.nested[name]
             model_type = value.get("model_type") if nested.any_type else None

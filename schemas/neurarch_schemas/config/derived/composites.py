@@ -84,6 +84,7 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("Qwen2_5_VLConfig", "Qwen2VLConfig", "PaddleOCRVLConfig", "HunYuanVLConfig"), (QWEN_FLAT,)),
     **dict.fromkeys(("Idefics3Config", "SmolVLMConfig"), ()),
     **dict.fromkeys(("Qwen3_5Config", "Qwen3_5MoeConfig", "Qwen3VLConfig", "Qwen3VLMoeConfig", "Qwen4ExpConfig"), ()),
+    **dict.fromkeys(("Aimv2TextConfig", "EvollaConfig", "MptConfig", "RagConfig"), ()),
     "AriaConfig": (nesting.projector_queries,),
     "BridgeTowerConfig": (dropped("text_config_dict", "vision_config_dict"),),
     "CohereAsrConfig": (head_dim, kv_heads, completed("encoder_config")),

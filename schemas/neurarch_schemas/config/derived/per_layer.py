@@ -15,6 +15,7 @@ from neurarch_schemas.config.derived.vocabulary import (
     every_nth,
     first_of,
     layers,
+    short,
 )
 from neurarch_schemas.config.derived.windows import as_written, every_nth_and_last
 from neurarch_schemas.config.draft import Draft, Rule, as_integer
@@ -115,7 +116,8 @@ def neomme_windows(draft: Draft) -> None:
         values: list[JSONScalar] = []
         sliding = 0
         kinds = draft.pattern("layer_types")
-        for kind in kinds.head(4096):
+        short(kinds.length)
+        for kind in kinds:
             values.append(None if kind == FULL else 1024 if sliding % 2 else window)
             sliding += kind == SLIDING
         draft.per_layer["sliding_window"] = LayerPattern.of(values)

@@ -1,0 +1,104 @@
+"""The quick type check agrees with validating the catalogue's schemas, on real and on damaged configs."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from tests.config.support import REAL_CONFIGS, lines
+
+from neurarch_schemas.catalogue.load import config_type, read_data, schema
+from neurarch_schemas.config.check_types import accepts, check_types, describe
+from neurarch_schemas.config.resolve import escape
+
+BASE = Resource.from_contents(read_data("_base.json"))
+WRONG: tuple[Any, ...] = ("text", 3, -1.5, 2.0, True, None, [], ["a"], [1, 2], {}, {"a": 1}, [None], [[1]])
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(name) or {}, registry=Registry().with_resource("_base.json", BASE))
+
+
+def schema_problems(name: str, data: Mapping[str, Any], pointer: str = "") -> Iterator[str]:
+    """Pointers of the keys a schema validator rejects, nested configs by the schema of their own type."""
+    record = config_type(name)
+    if record is None:
+        return
+    wrong = {error.absolute_path[0] for error in validator(name).iter_errors(data)}
+    yield from (f"{pointer}/{escape(str(key))}" for key in wrong)
+    for key, value in data.items():
+        nested = record.nested.get(record.synonyms.get(key, key))
+        if nested is not None and isinstance(value, dict):
+            named = value.get("model_type") if nested.any_type else None
+            kind = named if isinstance(named, str) else nested.record or nested.model_type
+            yield from schema_problems(kind, value, f"{pointer}/{escape(key)}")
+
+
+def test_agrees_with_jsonschema_on_damaged_configs() -> None:
+    rng = random.Random(0)
+    damaged = 0
+    for number, (model_type, written, _) in enumerate(lines("resolutions.jsonl.xz")):
+        if number % 6 or not written:
+            continue
+        data = {"model_type": model_type, **json.loads(json.dumps(written))}
+        place = data
+        for _ in range(3):
+            below = [value for value in place.values() if isinstance(value, dict)]
+            if below and rng.random() < 0.3:
+                place = rng.choice(below)
+        if place:
+            place[rng.choice(list(place))] = rng.choice(WRONG)
+        if not isinstance(data["model_type"], str):
+            continue
+        found = {problem.pointer for problem in check_types(data)}
+        assert found == set(schema_problems(model_type, data)), data
+        damaged += bool(found)
+    assert damaged > 300
+
+
+def test_written_configs_that_transformers_accepts_pass() -> None:
+    for model_type, written, _ in lines("resolutions.jsonl.xz"):
+        problems = [problem for problem in check_types({"model_type": model_type, **written}) if not problem.is_null]
+        assert problems == [], (model_type, written)
+
+
+@pytest.mark.skipif(not REAL_CONFIGS.is_dir(), reason="published configs are not part of the repository")
+def test_published_configs() -> None:
+    for path in sorted(REAL_CONFIGS.glob("*.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(data.get("model_type"), str):
+            problems = check_types(data)
+            assert {problem.pointer for problem in problems} == set(schema_problems(data["model_type"], data)), (
+                path.name
+            )
+            assert all(problem.is_null for problem in problems), path.name
+
+
+def test_messages() -> None:
+    (problem,) = check_types({"model_type": "llama", "hidden_size": "4096"})
+    assert problem.pointer == "/hidden_size"
+    assert problem.message == 'hidden_size is "4096", expected an integer'
+    (nested,) = check_types({"model_type": "gemma3", "text_config": {"num_hidden_layers": [1]}})
+    assert nested.pointer == "/text_config/num_hidden_layers"
+    (synonym,) = check_types({"model_type": "gpt2", "hidden_size": "a"})
+    assert synonym.pointer == "/hidden_size"
+    assert describe({"type": ["integer", "array", "null"], "items": {"type": "integer"}}) == (
+        "an integer or a list of integers or null"
+    )
+    assert describe({"enum": ["cls", "mean"]}) == '"cls" or "mean"'
+
+
+def test_integers_and_floats() -> None:
+    assert accepts({"type": "number"}, 1)
+    assert accepts({"type": "integer"}, 2.0)
+    assert not accepts({"type": "integer"}, 2.5)
+    assert not accepts({"type": "integer"}, True)
+    assert not accepts({"type": "number"}, False)
+    assert not accepts({"enum": [1]}, True)
