@@ -303,7 +303,34 @@ class Expressions(Core):
 
     # Comprehensions run in a frame of their own that closes over the enclosing one.
 
+    def _numeric_table(self, node: ast.ListComp, frame: Frame) -> Value:
+        """A long table of numbers by arithmetic: its length matters, its values are left unknown."""
+        generator = node.generators[0]
+        if len(node.generators) > 1 or generator.ifs or not _is_arithmetic(node.elt):
+            return MISSING
+        values = self.evaluate(generator.iter, frame)
+        if values.__class__ is not range:
+            return [self.evaluate(node.elt, inner) for inner in self._comprehend(node.generators, frame, values)]
+        depth = 1
+        inner_node = node.elt
+        while isinstance(inner_node, ast.ListComp):
+            inner_node = inner_node.elt
+            depth += 1
+        if len(values) * (64 if depth > 1 else 1) < 2048:
+            return [self.evaluate(node.elt, inner) for inner in self._comprehend(node.generators, frame, values)]
+        self.meter.size(len(values))
+        first = next(self._comprehend(node.generators, frame, values))
+        item = self.evaluate(node.elt, first)
+        return [_blurred(item) for _ in range(len(values))]
+
     def _ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
+        if node.elt.__class__ in (ast.BinOp, ast.ListComp, ast.IfExp):
+            try:
+                table = self._numeric_table(node, frame)
+            except UnknownTruth as error:
+                return Unknown(error.unknown.reason)
+            if table is not MISSING:
+                return table
         result: list[Value] = []
         try:
             for inner in self._comprehend(node.generators, frame):
@@ -311,7 +338,6 @@ class Expressions(Core):
                 if len(result) & 1023 == 0:
                     self.meter.size(len(result))
         except UnknownTruth as error:
-            self.taint(f"a comprehension over an unknown value: {error.unknown.reason}")
             return Unknown(error.unknown.reason)
         return result
 
@@ -328,7 +354,6 @@ class Expressions(Core):
                 for inner in self._comprehend(node.generators, frame)
             }
         except UnknownTruth as error:
-            self.taint(f"a comprehension over an unknown value: {error.unknown.reason}")
             return Unknown(error.unknown.reason)
 
     def _GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
@@ -379,6 +404,30 @@ class Expressions(Core):
         return Unknown("a yield inside an expression", data=True)
 
     _YieldFrom = _Yield
+
+
+_ARITHMETIC = (ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.operator, ast.unaryop, ast.expr_context, ast.IfExp, ast.Compare, ast.cmpop)
+
+
+def _is_arithmetic(node: ast.expr) -> bool:
+    known = getattr(node, "_arithmetic", None)
+    if known is None:
+        if isinstance(node, ast.ListComp):
+            simple = all(not each.ifs and isinstance(each.target, ast.Name) for each in node.generators)
+            known = simple and len(node.generators) == 1 and _is_arithmetic(node.elt)
+        else:
+            known = all(isinstance(each, _ARITHMETIC) for each in ast.walk(node))
+        node._arithmetic = known  # type: ignore[attr-defined]  # our own mark on the node
+    return bool(known)
+
+
+def _blurred(item: Value) -> Value:
+    if isinstance(item, list):
+        return [_blurred(each) for each in item] if item and isinstance(item[0], list) else [_TABLE] * len(item)
+    return _TABLE
+
+
+_TABLE = Unknown("a value of a long table", data=True)
 
 
 def _digit_runs(text: str) -> list[str]:

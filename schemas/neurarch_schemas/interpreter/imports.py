@@ -25,6 +25,8 @@ from neurarch_schemas.interpreter.values import (
 
 
 class Imports(Core):
+    importing: int = 0
+    """Module bodies being run; what they leave unknown counts where it is used, not here."""
     searching: set[tuple[str, str]]
     """Names being looked for behind star imports, so that circular ones end."""
 
@@ -96,10 +98,12 @@ class Imports(Core):
         self.frame = frame
         idle = self.meter.idle_from
         self.meter.idle_from = None
+        self.importing += 1
         try:
             for statement in tree.body:
                 self._run_statement(statement, frame)
         finally:
+            self.importing -= 1
             self.frame = caller
             self.import_guard = guard
             self.meter.idle_from = None if idle is None else self.meter.steps
@@ -178,7 +182,9 @@ class Imports(Core):
                 return
             if isinstance(module, PythonModule):
                 for name in self.public_names(module):
-                    frame.locals[name] = self.module_attr(module, name)
+                    value = self.module_attr(module, name)
+                    if value is not MISSING:
+                        frame.locals[name] = value
 
     def public_names(self, module: PythonModule) -> list[str]:
         self.run_module(module)
@@ -203,12 +209,18 @@ class Imports(Core):
     def resolve(self, lazy: Value, namespace: dict[str, Value], name: str) -> Value:
         if lazy.__class__ is not LazyImport:
             return lazy
+        key = (lazy.module, f"import {lazy.attribute}")
         try:
-            module = self.import_module(lazy.module)
             if lazy.attribute is None:
-                value = module
+                value = self.import_module(lazy.module)
+            elif key in self.searching:
+                value = self._circular(lazy)
             else:
-                value = self._from(module, lazy.module, lazy.attribute)
+                self.searching.add(key)
+                try:
+                    value = self._from(self.import_module(lazy.module), lazy.module, lazy.attribute)
+                finally:
+                    self.searching.discard(key)
         except Raised as error:
             if self.import_guard > 0 or error.value.cls.name not in ("ModuleNotFoundError", "ImportError"):
                 namespace.pop(name, None)
@@ -221,6 +233,20 @@ class Imports(Core):
         if namespace.get(name) is lazy:
             namespace[name] = value
         return value
+
+    def _circular(self, lazy: LazyImport) -> Value:
+        """A name that is being looked for already: what its module has bound so far, else the submodule of that name."""
+        module = self.import_module(lazy.module)
+        name = str(lazy.attribute)
+        if isinstance(module, PythonModule):
+            bound = module.namespace.get(name, MISSING)
+            if bound.__class__ is LazyImport:
+                key = (bound.module, f"import {bound.attribute}")
+                if key not in self.searching:
+                    return self.resolve(bound, module.namespace, name)
+            elif bound is not MISSING:
+                return bound
+        return self.import_module(f"{lazy.module}.{name}")
 
     def _from(self, module: Value, name: str, attribute: str) -> Value:
         if not isinstance(module, PythonModule):

@@ -238,10 +238,13 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         chosen = self.decisions.get(site, False)
         if _is_quiet(yes) and _is_quiet(no):
             return chosen
-        self.branches.setdefault(site, (unknown.reason, chosen))
+        if not self.importing:
+            self.branches.setdefault(site, (unknown.reason, chosen))
         return chosen
 
     def taint(self, reason: str) -> None:
+        if self.importing:
+            return
         if reason not in self.taints and len(self.taints) < 50:
             self.taints.append(f"{reason} ({self.where()})" if ".py:" not in reason else reason)
 

@@ -12,6 +12,7 @@ from neurarch_schemas.interpreter.values import (
     INSTANCE_TYPES,
     MISSING,
     Class,
+    Function,
     Instance,
     TypingForm,
     Unknown,
@@ -269,7 +270,7 @@ class Operators(Core):
                 self.call_method(value, found, [key, item])
                 return
         if key.__class__ is Unknown:
-            if isinstance(value, dict | list):
+            if isinstance(value, dict | list) and not (isinstance(value, dict) and item.__class__ is Function):
                 self.taint(f"an item set under an unknown key: {key.reason}")
             return
         method = getattr(kind, "interpreted_setitem", None)

@@ -11,10 +11,10 @@ from neurarch_schemas.interpreter.values import Builtin, Class, Instance, Python
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
-_LONGEST_PATTERN = 600
+_LONGEST_PATTERN = 2000
 _LONGEST_TEXT = 4000
-# A repetition inside a repeated group, "(a+)+", may take exponential time.
-_NESTED = re.compile(r"[*+}]\??\)[*+{]|\([^()]*\|[^()]*\)[*+{]")
+_OPEN_ENDED = 50
+"""A repetition of more than this many counts as endless."""
 
 
 def build(machine: Machine, name: str) -> PythonModule:
@@ -41,15 +41,56 @@ def _compile(machine: Machine, pattern: Value, flags: Value = 0) -> Value:
         return pattern
     if type(pattern) is Unknown:
         return pattern
-    if len(pattern) > _LONGEST_PATTERN * 10 or (len(pattern) < _LONGEST_PATTERN and _NESTED.search(pattern)):
-        return Unknown("a regular expression that may take too long", data=True)
+    if not isinstance(pattern, str) or len(pattern) > _LONGEST_PATTERN:
+        return Unknown("a regular expression that is too long", data=True)
     try:
+        if _may_explode(pattern, flags):
+            return Unknown("a regular expression that may take too long", data=True)
         compiled = re.compile(pattern, flags)
-    except re.error as error:
+    except (re.error, RecursionError) as error:
         raise machine.raised("ValueError", str(error)) from None
     made = Instance(machine.state["re"][0])
     made.attrs.update({"<compiled>": compiled, "pattern": pattern, "flags": flags, "groups": compiled.groups})
     return made
+
+
+def _may_explode(pattern: str, flags: int) -> bool:
+    """A repetition in a repetition, "(a+)+", may take exponential time; a literal between the two makes it safe."""
+    from re import _parser  # type: ignore[attr-defined]  # the parser of the engine, not in its stubs
+
+    return _explodes(_parser.parse(pattern, flags), False)
+
+
+def _explodes(items: Any, repeated: bool) -> bool:
+    for kind, value in items:
+        name = str(kind)
+        if name in ("MAX_REPEAT", "MIN_REPEAT"):
+            _, most, body = value
+            endless = most > _OPEN_ENDED
+            if endless and repeated:
+                return True
+            literal = any(str(each) == "LITERAL" for each, _ in _flat(body))
+            if _explodes(body, endless and not literal or repeated):
+                return True
+        elif name == "SUBPATTERN":
+            if _explodes(value[-1], repeated):
+                return True
+        elif name == "BRANCH":
+            if any(_explodes(branch, repeated) for branch in value[1]):
+                return True
+        elif name in ("ASSERT", "ASSERT_NOT") and _explodes(value[1], repeated):
+            return True
+    return False
+
+
+def _flat(items: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
+    for kind, value in items:
+        if str(kind) == "SUBPATTERN":
+            found.extend(_flat(value[-1]))
+        else:
+            found.append((kind, value))
+    return found
 
 
 def _function(name: str) -> Any:

@@ -55,13 +55,26 @@ def build(machine: Machine, name: str) -> PythonModule:
             "getmro": lambda machine, cls: cls.mro,
             "getmodule": lambda machine, value: Unknown("a module", data=True),
             "getdoc": lambda machine, value: None,
-            "getsource": lambda machine, value: Unknown("source text", data=True),
+            "getsource": _source,
             "stack": lambda machine, *args: Unknown("the stack", data=True),
             "currentframe": lambda machine: Unknown("a frame", data=True),
             "unwrap": lambda machine, value: value,
             "getmembers": _members,
         },
     )
+
+
+def _source(machine: Machine, value: Value) -> Value:
+    """The text of a function or class, as its file has it."""
+    while isinstance(value, BoundMethod):
+        value = value.function
+    node = value.node if isinstance(value, Function | Class) else None
+    module = value.module if isinstance(value, Function) else value.frame.module if isinstance(value, Class) and value.frame else None
+    text = machine.sources.text(module.file) if isinstance(module, PythonModule) and module.file else None
+    if node is None or text is None:
+        return Unknown("source text", data=True)
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[node.lineno - 1 : node.end_lineno])
 
 
 def _members(machine: Machine, value: Value, predicate: Value = None) -> Value:

@@ -22,6 +22,12 @@ _SCALAR = {
 }  # fmt: skip
 
 
+_PAIRS = {
+    "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "truediv", "maximum": "max", "minimum": "min", "add": "add",
+    "true_divide": "truediv", "floor_divide": "floordiv", "mod": "mod", "equal": "eq", "less": "lt", "greater": "gt",
+}  # fmt: skip
+
+
 def array_class(machine: Machine) -> Class:
     known: Class | None = machine.state.get("numpy.ndarray")
     if known is None:
@@ -91,15 +97,17 @@ def _function(name: str) -> Any:
                 return first
         if isinstance(first, list | tuple | range):
             first = _make_array(machine, first)
+        second = args[1] if len(args) > 1 else None
+        if isinstance(second, Tensor) and isinstance(first, int | float) and name in _PAIRS:
+            return _array(machine, elementwise(second, first, _PAIRS[name], True))
         if isinstance(first, Tensor):
             if scalar is not None and len(args) == 1:
                 made = mapped(first, scalar)
                 if made.values is not None and name in ("floor", "ceil", "round", "around", "rint"):
                     made.values = [float(value) for value in made.values]
                 return _array(machine, made)
-            renamed = {"power": "pow", "multiply": "mul", "subtract": "sub", "divide": "truediv", "maximum": "max", "minimum": "min"}.get(name, name)
-            if renamed in ("pow", "mul", "add", "sub", "truediv") and len(args) == 2 or name in ("maximum", "minimum"):
-                return _array(machine, elementwise(first, args[1], renamed, False))
+            if name in _PAIRS and len(args) == 2:
+                return _array(machine, elementwise(first, args[1], _PAIRS[name], False))
             found = tensor_attr(machine, first, name)
             if found is not MISSING:
                 result = machine.call(found, list(args[1:]), kwargs)
@@ -150,6 +158,9 @@ def build(machine: Machine, name: str) -> PythonModule:
         zeros_like=factories.like_factory(0.0),
         ones_like=factories.like_factory(1.0),
         unique=_unique,
+        atleast_1d=_at_least_1d,
+        prod=_function("prod"),
+        array_equal=lambda machine, a, b: Unknown("numpy.array_equal", data=True),
         cumsum=_cumsum,
         pi=math.pi,
         e=math.e,
@@ -167,6 +178,13 @@ def build(machine: Machine, name: str) -> PythonModule:
 
     made = module("numpy", entries, missing)
     made.namespace["__version__"] = machine.sources.version("numpy") or "2.4.0"
+    return made
+
+
+def _at_least_1d(machine: Machine, values: Value) -> Value:
+    made = values if isinstance(values, Tensor) else _make_array(machine, values)
+    if isinstance(made, Tensor) and made.shape == ():
+        made.shape = (1,)
     return made
 
 

@@ -115,6 +115,8 @@ def set_attribute(machine: Machine, self: Instance, name: str, value: Value) -> 
         return
     elif "_parameters" in attrs:
         if name in attrs["_parameters"]:
+            if kind is Unknown and value.data and attrs["_parameters"][name] is not None:
+                return  # an in-place operation: the parameter stays
             if kind is Unknown:
                 machine.taint(f"parameter {name} is set to an unknown value: {value.reason}")
             attrs["_parameters"][name] = None

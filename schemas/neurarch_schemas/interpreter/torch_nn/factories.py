@@ -238,6 +238,11 @@ def eye(machine: Machine, rows: Value, columns: Value = None, **options: Value) 
     return new_tensor(machine, found, None, None, reason)
 
 
+def window(machine: Machine, length: Value, *args: Value, **options: Value) -> Tensor:
+    found, reason = sizes(machine, (length,))
+    return new_tensor(machine, found, None, None, reason)
+
+
 def diff(machine: Machine, source: Value, **options: Value) -> Value:
     if isinstance(source, Tensor) and source.shape is not None and len(source.shape) == 1:
         values = None
@@ -261,6 +266,8 @@ def unique(machine: Machine, source: Value, *args: Value, return_counts: Value =
 def einsum(machine: Machine, equation: Value, operands: tuple[Value, ...]) -> Value:
     if not isinstance(equation, str) or "->" not in equation or "." in equation:
         return new_tensor(machine, None, reason="torch.einsum")
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        operands = tuple(operands[0])
     left, _, right = equation.replace(" ", "").partition("->")
     known: dict[str, int] = {}
     for names, operand in zip(left.split(","), operands, strict=False):

@@ -224,6 +224,7 @@ def _torch(machine: Machine) -> PythonModule:
         normal=lambda machine, mean=0, std=1, size=None, **k: factories.filled(None)(machine, size=size) if size is not None else unknown_tensor(machine),
         full=factories.full,
         eye=factories.eye,
+        **dict.fromkeys(("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"), factories.window),
         arange=factories.arange,
         range=lambda machine, start, end, step=1, **k: factories.arange(machine, start, end + step, step, **k),
         linspace=factories.linspace,
@@ -324,6 +325,13 @@ def _finfo(machine: Machine, dtype: Value = None) -> Value:
 # torch.nn
 
 
+_PARTS = (
+    "activation", "linear", "conv", "batchnorm", "normalization", "container", "module", "loss", "dropout", "rnn", "pooling",
+    "padding", "sparse", "transformer", "instancenorm", "flatten", "fold", "upsampling", "distance", "pixelshuffle",
+)  # fmt: skip
+"""Modules below torch.nn.modules, all in one."""
+
+
 def _nn(machine: Machine) -> PythonModule:
     entries: dict[str, Value] = {"Module": module_class(machine)}
     entries.update(layer_classes(machine))
@@ -337,6 +345,8 @@ def _nn(machine: Machine) -> PythonModule:
     entries["factory_kwargs"] = lambda machine, kwargs: {}
     made = module("torch.nn", entries, lambda name: Unknown(f"torch.nn.{name} is not modelled", data=name[:1] == "_" or name.islower()))
     made.namespace["modules"] = made
+    for part in _PARTS:
+        made.namespace[part] = made
     return made
 
 

@@ -354,6 +354,16 @@ def _split(machine: Machine, self: Tensor, sizes: Value, dim: Value = 0) -> Valu
     return tuple(pieces)
 
 
+def _unbind(machine: Machine, self: Tensor, dim: Value = 0) -> Value:
+    if self.shape is None or not isinstance(dim, int):
+        return Unknown("pieces of a tensor", data=True)
+    place = dim % len(self.shape)
+    if place == 0:
+        return tuple(self.interpreted_iter(machine))
+    shape = (*self.shape[:place], *self.shape[place + 1 :])
+    return tuple(like(self, shape) for _ in range(self.shape[place]))
+
+
 def _new(fill: Any) -> Any:
     def call(machine: Machine, self: Tensor, *args: Value, **kwargs: Value) -> Value:
         sizes = _sizes(args)
@@ -408,7 +418,7 @@ METHODS: dict[str, Any] = {
     "subtract": lambda machine, self, other, **kwargs: elementwise(self, other, "sub", False),
     "multiply": lambda machine, self, other: elementwise(self, other, "mul", False),
     "split": _split,
-    "unbind": lambda machine, self, dim=0: tuple(self.interpreted_iter(machine)),
+    "unbind": _unbind,
     "expand_as": lambda machine, self, other: like(self, other.shape if isinstance(other, Tensor) else None),
     "view_as": lambda machine, self, other: like(self, other.shape if isinstance(other, Tensor) else None),
     "matmul": lambda machine, self, other: matmul(self, other),
