@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from neurarch_schemas.config.errors import CannotBuild
 
 if TYPE_CHECKING:
     from neurarch_schemas.accounting.checkpoint import Checkpoint
+    from neurarch_schemas.accounting.checkpoint_match import CheckpointMatch
     from neurarch_schemas.accounting.flops import ForwardCost
     from neurarch_schemas.accounting.kv_cache import KVCache
     from neurarch_schemas.accounting.parameters import ParameterCount
@@ -90,11 +91,22 @@ class Analysis:
         return weigh(self.parameters.stored, self.config)
 
     @cached_property
+    def checkpoint_match(self) -> CheckpointMatch | None:
+        """The weight files held against the tree; None where there are none or the tree is not known."""
+        from neurarch_schemas.accounting.checkpoint_match import match
+
+        if self.built.tree is None or not self.folder.checkpoint:
+            return None
+        return match(self.built.tree, self.folder.checkpoint)
+
+    @cached_property
     def checkpoint(self) -> Checkpoint | None:
         """What the weight files hold (read from them), or will hold by a quantization; None where nothing tells."""
         from neurarch_schemas.accounting.checkpoint import predicted_checkpoint, stored_checkpoint
 
         stored = None if self.folder.checkpoint is None else stored_checkpoint(self.folder.checkpoint)
+        if stored is not None and self.checkpoint_match is not None:
+            return replace(stored, mtp_parameters=self.checkpoint_match.mtp_scalars)
         if stored is not None or self.config is None or self.built.tree is None:
             return stored
         return predicted_checkpoint(self.built.tree, self.config)
