@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 
-from neurarch_schemas.accounting.checkpoint_names import MTP, NOT_LOADED, QUANTIZED, canonical, layer_index
+from neurarch_schemas.accounting.checkpoint_names import MTP, NOT_LOADED, QUANTIZED, canonical, first_index, layer_index
 from neurarch_schemas.modules.tree import Module, Stack
 from neurarch_schemas.surroundings.folder import CheckpointTensor
 
@@ -121,13 +121,23 @@ def _drop_other_naming(
     unexpected: dict[str, list[CheckpointTensor]],
     quantized: bool,
 ) -> None:
-    """In each layer, leftovers that weigh the same on both sides are the same tensors under other names."""
+    """Leftovers that weigh the same on both sides, in one layer or in all, are the same tensors under other names."""
+    _drop_equal_groups(missing, unexpected, quantized, first_index)
+    _drop_equal_groups(missing, unexpected, quantized, lambda _: None)
+
+
+def _drop_equal_groups(
+    missing: dict[str, list[tuple[str, tuple[int, ...]]]],
+    unexpected: dict[str, list[CheckpointTensor]],
+    quantized: bool,
+    group: Callable[[str], int | None],
+) -> None:
     left: dict[int | None, list[str]] = defaultdict(list)
     right: dict[int | None, list[str]] = defaultdict(list)
     for slot in missing:
-        left[layer_index(slot)].append(slot)
+        left[group(slot)].append(slot)
     for slot in unexpected:
-        right[layer_index(slot)].append(slot)
+        right[group(slot)].append(slot)
     for index in left.keys() & right.keys():
         ours = sum(prod(shape) for slot in left[index] for _, shape in missing[slot])
         shapes = [tensor.shape for slot in right[index] for tensor in unexpected[slot]]

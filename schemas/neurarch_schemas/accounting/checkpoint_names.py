@@ -75,3 +75,8 @@ def layer_index(name: str) -> int | None:
     """The number of the layer a tensor is in; the first number where layers nest."""
     found = LAYER.search(name)
     return int(found.group(1)) if found is not None else None
+
+
+def first_index(name: str) -> int | None:
+    """The first number in a name, whatever the list is called."""
+    return next((int(piece) for piece in name.split(".") if piece.isdecimal()), None)
