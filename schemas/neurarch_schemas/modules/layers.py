@@ -94,3 +94,25 @@ def transposed_convolution(
     if bias:
         tensors.append(Tensor("bias", (outputs,)))
     return Module(f"ConvTranspose{len(kernel)}d", tuple(tensors), multiply_accumulates=prod(weight), width_out=outputs)
+
+
+def weight_normed(layer: Module) -> Module:
+    """The layer with its weight as a direction ("original1") and a length for each first index ("original0")."""
+    tensors: list[Tensor] = []
+    for tensor in layer.tensors:
+        if tensor.name == "weight":
+            lengths = (tensor.shape[0], *(1,) * (len(tensor.shape) - 1))
+            tensors.append(Tensor("parametrizations.weight.original0", lengths))
+            tensors.append(Tensor("parametrizations.weight.original1", tensor.shape))
+        else:
+            tensors.append(tensor)
+    return layer.with_(tensors=tuple(tensors))
+
+
+def lstm(width: int, layers: int) -> Module:
+    """torch.nn.LSTM from ``width`` to ``width`` values; every layer has its own four tensors, named by its number."""
+    tensors: list[Tensor] = []
+    for number in range(layers):
+        tensors += [Tensor(f"weight_{kind}_l{number}", (4 * width, width)) for kind in ("ih", "hh")]
+        tensors += [Tensor(f"bias_{kind}_l{number}", (4 * width,)) for kind in ("ih", "hh")]
+    return Module("LSTM", tuple(tensors), multiply_accumulates=8 * width * width * layers, width_out=width)
