@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
-    from neurarch_schemas.modules.tree import AttentionShape
+    from neurarch_schemas.modules.tree import AttentionShape, Visit
 
 TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config", "decoder", "decoder_config", "generator")
 NOT_TEXT = ("vision", "audio")
@@ -33,17 +33,12 @@ def _decoder_config(analysis: Analysis) -> ModelConfig | None:
 
 def attention_layers(context: Context) -> list[tuple[AttentionShape, int]]:
     """Distinct causal attention shapes outside vision and audio towers with the number of layers; [] where unknown."""
-    return context.once("attention", lambda: _attention_layers(context.analysis))
+    return context.once("attention", lambda: _attention_layers(context))
 
 
-def _attention_layers(analysis: Analysis) -> list[tuple[AttentionShape, int]]:
-    from neurarch_schemas.modules.tree import walk
-
-    tree = analysis.built.tree
-    if tree is None:
-        return []
+def _attention_layers(context: Context) -> list[tuple[AttentionShape, int]]:
     counts: dict[AttentionShape, int] = {}
-    for visit in walk(tree):
+    for visit in visits(context):
         shape = visit.module.attention
         if shape is None or not shape.causal or shape.kind in ("linear", "encoder", "cross") or visit.part in NOT_TEXT:
             continue
@@ -51,3 +46,15 @@ def _attention_layers(analysis: Analysis) -> list[tuple[AttentionShape, int]]:
             continue
         counts[shape] = counts.get(shape, 0) + visit.times
     return list(counts.items())
+
+
+def visits(context: Context) -> tuple[Visit, ...]:
+    """Every distinct module of the tree; () where the tree is not known."""
+    return context.once("visits", lambda: _visits(context.analysis))
+
+
+def _visits(analysis: Analysis) -> tuple[Visit, ...]:
+    from neurarch_schemas.modules.tree import walk
+
+    tree = analysis.built.tree
+    return () if tree is None else tuple(walk(tree))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 def closest(name: str, known: Iterable[str], limit: int | None = None) -> str | None:
     """The known name within a small edit distance, unless two are equally close. Short names must be closer."""
     most = _allowed(name) if limit is None else limit
     best: list[str] = []
-    letters = set(name)
-    for candidate in known:
-        if candidate == name or abs(len(candidate) - len(name)) > most:
-            continue
-        if len(letters ^ set(candidate)) > 2 * most:
+    length, letters = len(name), frozenset(name)
+    by_length = _by_length(known if isinstance(known, frozenset) else frozenset(known))
+    near = (pair for size in range(length - most, length + most + 1) for pair in by_length.get(size, ()))
+    for candidate, its_letters in near:
+        if len(letters ^ its_letters) > 2 * most or candidate == name:
             continue
         found = distance(name, candidate, most)
         if found < most or (found == most and not best):
@@ -24,6 +25,15 @@ def closest(name: str, known: Iterable[str], limit: int | None = None) -> str | 
     return best[0] if len(best) == 1 else None
 
 
+@lru_cache(maxsize=64)
+def _by_length(known: frozenset[str]) -> dict[int, tuple[tuple[str, frozenset[str]], ...]]:
+    """Names of each length with their letters, in alphabetical order."""
+    lengths = {len(name) for name in known}
+    return {
+        length: tuple((name, frozenset(name)) for name in sorted(known) if len(name) == length) for length in lengths
+    }
+
+
 def _allowed(name: str) -> int:
     return 0 if len(name) < 4 else 1 if len(name) < 8 else 2
 
@@ -32,6 +42,12 @@ def distance(first: str, second: str, most: int) -> int:
     """Optimal string alignment distance (insert, delete, replace, swap neighbours), ``most + 1`` when larger."""
     if first == second:
         return 0
+    while first and second and first[0] == second[0]:
+        first, second = first[1:], second[1:]
+    while first and second and first[-1] == second[-1]:
+        first, second = first[:-1], second[:-1]
+    if most == 1 and (len(first) > 2 or len(second) > 2):
+        return 2
     previous: list[int] = []
     current = list(range(len(second) + 1))
     for row, left in enumerate(first, 1):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neurarch_rules.facts.decoder import visits
 from neurarch_rules.facts.geometry import Named
 from neurarch_rules.facts.places import integer
 
 if TYPE_CHECKING:
-    from neurarch_schemas.analysis import Analysis
+    from neurarch_rules.engine.context import Context
     from neurarch_schemas.config.model_config import ModelConfig
 
 FEED_FORWARD = (
@@ -24,10 +25,10 @@ FUSED_IN_NAME = frozenset(("qwen",))
 PARTS = ("feed-forward", "experts", "shared experts")
 
 
-def feed_forward_widths(analysis: Analysis, config: ModelConfig) -> list[Named]:
+def feed_forward_widths(context: Context, config: ModelConfig) -> list[Named]:
     """The inner widths of feed-forward blocks that the model really has, one GPU's worth before sharding."""
     found: list[Named] = []
-    used = _dimensions(analysis)
+    used = context.once("dimensions", lambda: _dimensions(context))
     for key in FEED_FORWARD:
         value = integer(config, key)
         if value is None or value <= 0 or any(key in (item.key, config.synonyms.get(item.key)) for item in found):
@@ -39,15 +40,13 @@ def feed_forward_widths(analysis: Analysis, config: ModelConfig) -> list[Named]:
     return found
 
 
-def _dimensions(analysis: Analysis) -> frozenset[int] | None:
+def _dimensions(context: Context) -> frozenset[int] | None:
     """All dimensions of feed-forward and expert matrices; None where the tensors are not known."""
-    from neurarch_schemas.modules.tree import walk
-
-    tree = analysis.built.tree
-    if tree is None:
+    found = visits(context)
+    if not found:
         return None
     sizes: set[int] = set()
-    for visit in walk(tree):
+    for visit in found:
         if visit.part in PARTS:
             for tensor in visit.module.tensors:
                 sizes.update(tensor.shape)

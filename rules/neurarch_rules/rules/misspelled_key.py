@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place
@@ -14,6 +15,7 @@ from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.catalogue.load import ConfigType
+from neurarch_schemas.catalogue.load import config_type as load
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.pointer import join_pointer
 
@@ -92,9 +94,16 @@ def _in_block(context: Context, block: Quantization) -> Iterator[Finding]:
             )
 
 
-def _names(record: ConfigType) -> set[str]:
-    names = {*record.properties, *record.synonyms}
-    return names | set(ROPE_KEYS) if "rope_parameters" in record.properties else names
+def _names(record: ConfigType) -> frozenset[str]:
+    return _names_of(record.model_type, "rope_parameters" in record.properties)
+
+
+@lru_cache(maxsize=256)
+def _names_of(model_type: str, has_rope: bool) -> frozenset[str]:
+    record = load(model_type)
+    if record is None:
+        return frozenset()
+    return frozenset((*record.properties, *record.synonyms, *(ROPE_KEYS if has_rope else ())))
 
 
 def _instead(config: ModelConfig, name: str) -> str:

@@ -6,11 +6,11 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import experts
+from neurarch_rules.facts.decoder import visits
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.places import as_written, configs, is_written, number, place, related, shown_name
 from neurarch_rules.facts.sources import readers
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.modules.tree import walk
 
 RULE = RuleInfo(
     name="moe-no-aux-loss",
@@ -43,8 +43,8 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _has_no_experts(context: Context) -> bool:
     """The tensors are known and none of them is routed: all layers are dense."""
-    tree = context.analysis.built.tree
-    return tree is not None and not any(visit.module.routing for visit in walk(tree))
+    found = visits(context)
+    return bool(found) and not any(visit.module.routing for visit in found)
 
 
 def _value(config: ModelConfig, name: str) -> object:

@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Finding]:
         return
     group = block.group_size
     hidden = geometry.hidden_size(config)
-    widths = feed_forward_widths(context.analysis, config)
+    widths = feed_forward_widths(context, config)
     if hidden is not None:
         widths.append(hidden)
     for width in widths:

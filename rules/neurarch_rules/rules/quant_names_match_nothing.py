@@ -7,9 +7,9 @@ from itertools import pairwise
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.decoder import visits
 from neurarch_rules.facts.quantization import NOT_CONVERTED, quantization
 from neurarch_rules.facts.words import listed, quoted
-from neurarch_schemas.modules.tree import Module
 
 RULE = RuleInfo(
     name="quant-names-match-nothing",
@@ -27,8 +27,7 @@ MOST = 400
 
 def check(context: Context) -> Iterator[Finding]:
     block = quantization(context.analysis)
-    tree = context.analysis.built.tree
-    if block is None or tree is None:
+    if block is None:
         return
     for key in NOT_CONVERTED:
         entries = block.values.get(key)
@@ -37,10 +36,12 @@ def check(context: Context) -> Iterator[Finding]:
         named = [(at, entry) for at, entry in enumerate(entries) if isinstance(entry, str) and entry not in HEADS]
         if not named:
             continue
-        known = _known_parts(tree)
-        named = [(at, entry) for at, entry in named if not _is_elsewhere(entry, known)]
-        missing = [(at, entry) for at, entry in named if not _could_match(entry, known)]
-        if not missing or len(missing) < len(named):
+        paths = [visit.path for visit in visits(context)]
+        if not paths:
+            return
+        known = _Known(paths)
+        missing = [(at, entry) for at, entry in named if not _is_elsewhere(entry, known)]
+        if not missing or any(_could_match(entry, known) for _, entry in missing):
             continue
         examples = [path for path in known.examples if path][:3]
         shown = listed([quoted(entry) for _, entry in missing], 4)
@@ -57,16 +58,10 @@ class _Known:
     """Pairs of neighbouring name parts, and single parts, of all module paths."""
 
     def __init__(self, paths: list[str]) -> None:
-        self.examples = [path.replace("{}", "0") for path in paths if path.count(".") >= 3]
-        split = [[part for part in path.split(".") if part != "{}"] for path in paths]
+        self.examples = [path.replace("{}", "0") for path in paths if path.count(".") >= 3][:3]
+        split = {tuple(part for part in path.split(".") if part != "{}") for path in paths}
         self.parts = {part for parts in split for part in parts}
         self.pairs = {pair for parts in split for pair in pairwise(parts)}
-
-
-def _known_parts(tree: Module) -> _Known:
-    from neurarch_schemas.modules.tree import walk
-
-    return _Known([visit.path for visit in walk(tree)])
 
 
 TOWERS = ("vision", "visual", "audio", "image", "projector", "mtp", "nextn", "eagle", "speech", "talker")

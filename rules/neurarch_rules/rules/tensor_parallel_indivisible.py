@@ -51,7 +51,7 @@ def check(context: Context) -> Iterator[Finding]:
                 place(config, kv_heads.key),
                 (related(config, heads.key),),
             )
-    for width in feed_forward_widths(context.analysis, config):
+    for width in feed_forward_widths(context, config):
         if width.value % ranks:
             yield Finding(
                 f"the feed-forward width {width.value} cannot be split over {ranks} ranks: tensor-parallel may be "

@@ -35,7 +35,7 @@ def check(context: Context) -> Iterator[Finding]:
     else:
         return
     where = (Related(block.place(name), f"{name} is {block.values[name]}"),)
-    for width in [*feed_forward_widths(context.analysis, config), *_attention(config)]:
+    for width in [*feed_forward_widths(context, config), *_attention(config)]:
         if width.value % ranks or (width.value // ranks) % size == 0:
             continue
         legal = [count for count in range(1, 65) if width.value % count == 0 and (width.value // count) % size == 0]
