@@ -128,3 +128,47 @@ def sequential(*modules: Module | None) -> Module:
     return Module(
         "Sequential", children=named({str(index): module for index, module in enumerate(modules) if module is not None})
     )
+
+
+def vit_attention(
+    hidden: int,
+    heads: int,
+    *,
+    bias: bool = True,
+    key_bias: bool | None = None,
+    value_bias: bool | None = None,
+    out_bias: bool = True,
+    head_dim: int | None = None,
+    names: tuple[str, str, str, str] = ("q_proj", "k_proj", "v_proj", "o_proj"),
+    position: str | None = "learned",
+    tensors: tuple[Tensor, ...] = (),
+    extra: dict[str, Module | Stack | None] | None = None,
+) -> Module:
+    """ViT's attention: projections of ``heads * head_dim`` (default ``hidden // heads``), ``bias`` on the inputs."""
+    dim = hidden // heads if head_dim is None else head_dim
+    width = heads * dim
+    query, key, value, out = names
+    projections: dict[str, Module | Stack | None] = {
+        query: linear(hidden, width, bias),
+        key: linear(hidden, width, bias if key_bias is None else key_bias),
+        value: linear(hidden, width, bias if value_bias is None else value_bias),
+        out: linear(width, hidden, out_bias),
+        **(extra or {}),
+    }
+    return Module(
+        "Attention",
+        tensors,
+        named(projections),
+        part="attention",
+        attention=AttentionShape(heads, heads, dim, dim, "encoder", causal=False, position=position),
+        width_in=hidden,
+        width_out=hidden,
+        problems=head_problems(hidden, heads, heads, head_dim),
+    )
+
+
+def patch_grid(config: ModelConfig, image: str = "image_size", patch: str = "patch_size") -> tuple[int, int]:
+    """Patches in height and width of an image that need not be square."""
+    height, width = height_and_width(config, image)
+    patch_height, patch_width = height_and_width(config, patch)
+    return height // patch_height, width // patch_width
