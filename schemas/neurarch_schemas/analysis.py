@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from neurarch_schemas.config.errors import CannotBuild
 
 if TYPE_CHECKING:
+    from neurarch_schemas.accounting.adapter import Adapter
     from neurarch_schemas.accounting.checkpoint import Checkpoint
     from neurarch_schemas.accounting.checkpoint_match import CheckpointMatch
     from neurarch_schemas.accounting.flops import ForwardCost
@@ -110,6 +111,36 @@ class Analysis:
         if stored is not None or self.config is None or self.built.tree is None:
             return stored
         return predicted_checkpoint(self.built.tree, self.config)
+
+    @cached_property
+    def base(self) -> Analysis | None:
+        """An adapter's base model, where its config lies in the snapshot of the folder."""
+        import os
+
+        from neurarch_schemas.config.read import read_config
+
+        if self.kind != "adapter_config":
+            return None
+        names = [name for name in self.folder.json_files if os.path.basename(name) == "config.json"]
+        for name in sorted(names, key=lambda name: (name == "config.json", name)):
+            data = self.folder.json_files[name]
+            if isinstance(data, dict) and data.get("model_type"):
+                return Analysis(self.document, "config", self.folder, read_config(data))
+        return None
+
+    @cached_property
+    def adapter(self) -> Adapter | None:
+        """What an adapter_config.json trains; None for other files."""
+        from neurarch_schemas.accounting.adapter import Adapter, count_adapter
+
+        data = self.document.data
+        if self.kind != "adapter_config" or not isinstance(data, dict):
+            return None
+        if self.base is None:
+            return Adapter(None, 0, exact=False, reason="the base model is not at hand")
+        if self.base.built.tree is None:
+            return Adapter(None, 0, exact=False, reason=f"the base model: {self.base.built.reason}")
+        return count_adapter(data, self.base.built.tree)
 
     def cache_dtype(self, chosen: str | None = None) -> str:
         """The torch dtype of the KV cache; ``chosen`` is the user's setting. Two bytes are assumed without any."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from neurarch_lsp.card.assumptions import Assumptions
 from neurarch_lsp.card.profile import profile
 from neurarch_lsp.card.sections import (
+    adapter,
     cache,
     checkpoint,
     fields,
@@ -20,6 +21,7 @@ from neurarch_lsp.card.sections import (
     training,
 )
 from neurarch_lsp.card.sections import (
+    adapter,
     findings as rule_findings,
 )
 from neurarch_lsp.render.card_blocks import Card, Note, Section
@@ -36,9 +38,11 @@ def build_card(
     assumed = assumed or Assumptions()
     config = analysis.config
     kind = " ".join(part for part in (config.model_type, config.architecture) if part) if config else analysis.kind
-    found = profile(analysis)
     sections: list[Section | None]
-    if found is None:
+    found = profile(analysis)
+    if analysis.adapter is not None:
+        sections = [adapter.section(analysis)]
+    elif found is None:
         reason = analysis.built.reason or "the tensors are not known"
         sections = [Section("head", "Model", (Note(f"No numbers: {reason}.", "notice"),), {"reason": reason})]
     else:

@@ -105,6 +105,6 @@ def _analysed(name: str, path: str, data: bytes) -> Source:
     analysis = analyse_text(path, data.decode("utf-8", errors="replace"))
     if analysis is None:
         return Source(name, None, "not a model configuration")
-    if analysis.config is None:
+    if analysis.config is None and analysis.adapter is None:
         return Source(name, None, "the file describes no model")
     return Source(name, analysis)

@@ -9,6 +9,7 @@ from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 
 if TYPE_CHECKING:
+    from neurarch_schemas.accounting.adapter import Adapter
     from neurarch_schemas.analysis import Analysis
 
 DEFAULT_CONTEXT = 8192
@@ -34,6 +35,8 @@ def failed_entry(file: str, error: str) -> Entry:
 def entry(file: str, analysis: Analysis, contexts: Sequence[int] = (), cache_dtype: str | None = None) -> Entry:
     """``contexts`` are the lengths of ``at``; the default is 8,192 and the declared maximum."""
     config = analysis.config
+    if config is None and analysis.adapter is not None:
+        return {**failed_entry(file, ""), "error": None, "adapter": _adapter(analysis.adapter)}
     if config is None:
         return failed_entry(file, "the file describes no model")
     lengths = list(contexts) or sorted({DEFAULT_CONTEXT, declared_context(config) or DEFAULT_CONTEXT})
@@ -91,6 +94,15 @@ def _weights(analysis: Analysis) -> Entry | None:
     if weights is None:
         return None
     return {"bytes": weights.bytes, "dtype": weights.dtype, "dtype_origin": weights.dtype_origin}
+
+
+def _adapter(adapter: Adapter) -> Entry:
+    return {
+        "trainable": adapter.trainable,
+        "modules": adapter.modules,
+        "exact": adapter.exact,
+        "reason": adapter.reason,
+    }
 
 
 def _checkpoint(analysis: Analysis) -> Entry | None:
