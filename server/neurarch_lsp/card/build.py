@@ -21,7 +21,6 @@ from neurarch_lsp.card.sections import (
     training,
 )
 from neurarch_lsp.card.sections import (
-    adapter,
     findings as rule_findings,
 )
 from neurarch_lsp.render.card_blocks import Card, Note, Section
