@@ -56,6 +56,7 @@ def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
 async def restart(server: NeurarchServer, _arguments: list[Any]) -> None:
     """Forget everything but the open texts, and analyse them afresh."""
     server.parsed.clear()
+    server.folders.changed()
     server.settings.reload()
     publisher.surroundings_changed(server)
 

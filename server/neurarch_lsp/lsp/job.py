@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from neurarch_lsp.lsp import editor_settings, uris
+from neurarch_lsp.lsp.folders import FolderCache
 from neurarch_lsp.lsp.open_documents import OpenDocument
 from neurarch_lsp.lsp.scheduler import Superseded
 from neurarch_lsp.lsp.session_settings import DocumentSettings
@@ -33,6 +34,7 @@ class Job:
     settings: DocumentSettings
     client_name: str
     parsed: MutableMapping[str, JsonDocument]
+    folders: FolderCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ def _run(job: Job, ticket: Poll) -> Analysed:
     json_document = _parse(job)
     marks["parsed"] = time.perf_counter()
     ticket.poll()
-    analysis = analyse(json_document, document.path or _assumed_name(document), None)
+    folder = job.folders.get(document.path, json_document.data)
+    analysis = analyse(json_document, document.path or _assumed_name(document), folder)
     marks["analysed"] = time.perf_counter()
     if analysis is None:
         return Analysed(

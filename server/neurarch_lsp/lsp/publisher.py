@@ -29,6 +29,8 @@ def document_changed(server: NeurarchServer, document: OpenDocument) -> None:
 
 def document_closed(server: NeurarchServer, document: OpenDocument) -> None:
     server.scheduler.forget(document.key)
+    server.parsed.pop(document.key, None)
+    server.folders.forget_unused({os.path.dirname(other.key) for other in server.documents})
     if not server.client.pull_diagnostics:
         _send(server, document.uri, None, [])
 
@@ -40,6 +42,7 @@ def files_changed(server: NeurarchServer, changed: frozenset[str]) -> None:
         surroundings_changed(server)
         return
     folders = {os.path.dirname(uris.key(uri)) for uri in changed}
+    server.folders.changed(folders)
     beside = [document for document in server.documents if os.path.dirname(document.key) in folders]
     surroundings_changed(server, beside)
 

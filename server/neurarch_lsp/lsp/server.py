@@ -12,6 +12,7 @@ from pygls.lsp.server import LanguageServer
 
 from neurarch_lsp.lsp import parent_process
 from neurarch_lsp.lsp.client_features import ClientFeatures
+from neurarch_lsp.lsp.folders import FolderCache
 from neurarch_lsp.lsp.open_documents import OpenDocuments
 from neurarch_lsp.lsp.protocol import NeurarchProtocol
 from neurarch_lsp.lsp.scheduler import Scheduler, Ticket
@@ -49,6 +50,7 @@ class NeurarchServer(LanguageServer):
         )
         self.settings = SessionSettings()
         self.parsed: dict[str, JsonDocument] = {}
+        self.folders = FolderCache()
         self.publishing: set[str] = set()
         self.scan = WorkspaceScan()
         self.pushed: set[str] = set()
@@ -77,7 +79,7 @@ class NeurarchServer(LanguageServer):
     def job(self, document: OpenDocument) -> Job:
         from neurarch_lsp.lsp.job import Job
 
-        return Job(document, self.settings.of(document.uri), self.client.name, self.parsed)
+        return Job(document, self.settings.of(document.uri), self.client.name, self.parsed, self.folders)
 
     def end(self, code: int) -> None:
         """End the session; the first code given counts."""

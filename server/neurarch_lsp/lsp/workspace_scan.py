@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from neurarch_lsp.lsp import uris
+from neurarch_lsp.lsp.folders import FolderCache
 from neurarch_lsp.lsp.open_documents import History, OpenDocument
 from neurarch_lsp.lsp.requests import off_loop
 from neurarch_schemas.documents.line_index import LineIndex
@@ -95,7 +96,7 @@ def _analyse(path: str, uri: str, settings: DocumentSettings, client_name: str) 
     except OSError:
         return None
     document = OpenDocument(uri, "json", 0, text, LineIndex(text), path, History(0))
-    return run(Job(document, settings, client_name, {}), _Never())
+    return run(Job(document, settings, client_name, {}, FolderCache()), _Never())
 
 
 def _folders(server: NeurarchServer) -> list[str]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 WITHOUT_DEFAULT = frozenset({"model_type", "architectures", "auto_map", "transformers_version", "_name_or_path"})
 """Keys that say what the file is: a default means nothing there."""
 
+MAX_READERS = 6
+
 LEGACY_ROPE = frozenset({"rope_theta", "rope_scaling", "partial_rotary_factor", "rotary_dim"})
 
 
@@ -62,9 +64,24 @@ def of_pointer(analysis: Analysis, pointer: str, options: Options) -> list[Block
         blocks.append(Text(meaning))
     if found.name not in WITHOUT_DEFAULT:
         blocks.append(Text(_value(analysis, pointer, found)))
+    if not meaning:
+        blocks += _readers(found)
     blocks += effects.of_key(analysis, pointer, found, options)
     blocks += sections.of_key(found)
     return blocks
+
+
+def _readers(found: key_facts.KeyFacts) -> list[Block]:
+    """Which classes read a key that no sentence is written about."""
+    from neurarch_schemas.catalogue.reads import classes_reading, is_read
+
+    if found.record is None or found.schema is None:
+        return []
+    classes = classes_reading(found.record, found.name)
+    if classes:
+        more = f" and {len(classes) - MAX_READERS} more" if len(classes) > MAX_READERS else ""
+        return [Text("Read by " + ", ".join(code(name) for name in classes[:MAX_READERS]) + more + ".")]
+    return [Text("No class of this family reads it.")] if is_read(found.record, found.name) is False else []
 
 
 def _title(found: key_facts.KeyFacts) -> str:

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 def meaning(name: str) -> str | None:
     """The hand-written sentence about a key."""
-    try:
-        from neurarch_schemas.catalogue.meanings import meaning as written
-    except ImportError:
-        return None
+    from neurarch_schemas.catalogue.meanings import meaning as written
+
     return written(name)
 
 

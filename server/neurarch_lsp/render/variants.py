@@ -72,9 +72,10 @@ def variants(
     if present is None or not isinstance(value, bool | int):
         return None
     rows = [Variant(value, present, True)]
+    broken = bool(shape_problems(analysis))
     for near in neighbours(name, value):
         other = with_values(analysis, {pointer: near})
-        if other.built.tree is None or shape_problems(other):
+        if other.built.tree is None or (shape_problems(other) and not broken):
             continue
         found = numbers(other, context or present.context, cache_dtype)
         if found is not None:
