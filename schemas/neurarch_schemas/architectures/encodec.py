@@ -14,7 +14,6 @@ from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, children, 
 MODEL_TYPES = ("encodec",)
 
 ACTIVATION = Module("ELU")
-MOST_LSTM_LAYERS = 256
 
 
 def normed(config: ModelConfig, layer: Module, channels: int) -> Module:
@@ -44,10 +43,7 @@ def residual_block(config: ModelConfig, width: int) -> Module:
 
 
 def recurrent(config: ModelConfig, width: int) -> Module:
-    layers = config.integer("num_lstm_layers")
-    if not 0 < layers <= MOST_LSTM_LAYERS:
-        raise CannotBuild(f"an LSTM of {layers} layers is not built", ("num_lstm_layers",))
-    return Module("LSTM", children=children(lstm=lstm(width, layers)))
+    return Module("LSTM", children=children(lstm=lstm(width, config.integer("num_lstm_layers"))))
 
 
 def encoder(config: ModelConfig) -> Module:

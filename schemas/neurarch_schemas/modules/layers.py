@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
+from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.modules.tree import Module, Part, Tensor
+
+MOST_LSTM_LAYERS = 256
 
 
 def linear(
@@ -110,7 +113,12 @@ def weight_normed(layer: Module) -> Module:
 
 
 def lstm(width: int, layers: int) -> Module:
-    """torch.nn.LSTM from ``width`` to ``width`` values; every layer has its own four tensors, named by its number."""
+    """torch.nn.LSTM from ``width`` to ``width`` values; every layer has its own four tensors, named by its number.
+
+    Raises CannotBuild for a number of layers that no LSTM has.
+    """
+    if not 0 < layers <= MOST_LSTM_LAYERS:
+        raise CannotBuild(f"an LSTM of {layers} layers is not built")
     tensors: list[Tensor] = []
     for number in range(layers):
         tensors += [Tensor(f"weight_{kind}_l{number}", (4 * width, width)) for kind in ("ih", "hh")]
