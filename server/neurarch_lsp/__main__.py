@@ -27,6 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
         from neurarch_lsp.cli import explain
 
         return explain.run(parsed)
+    if mode == "print-schema":
+        from neurarch_lsp.cli import print_schema
+
+        return print_schema.run(parsed)
     from neurarch_lsp.lsp import start
 
     return start.run(parsed)

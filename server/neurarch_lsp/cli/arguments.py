@@ -16,7 +16,7 @@ Language server and linter for neural-network model definitions.
   neurarch-lsp --rules             the rules
   neurarch-lsp --explain RULE      the page of one rule
 """
-CHECK_FORMATS = ("full", "concise", "json")
+CHECK_FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 SEVERITIES = ("error", "warning", "info", "hint")
 
 
@@ -45,6 +45,8 @@ def _mode(parsed: argparse.Namespace) -> str:
         return "compare"
     if parsed.rules:
         return "rules"
+    if parsed.print_schema is not None:
+        return "print-schema"
     return "explain" if parsed.explain is not None else "server"
 
 
@@ -63,6 +65,9 @@ def build_parser() -> argparse.ArgumentParser:
     modes.add_argument("--compare", action="store_true", help="two models side by side: files, cached models, REV:FILE")
     modes.add_argument("--rules", action="store_true", help="list the rules")
     modes.add_argument("--explain", metavar="RULE", help="print the page of one rule")
+    modes.add_argument(
+        "--print-schema", metavar="MODEL_TYPE", help="print the JSON Schema of a model type's config.json"
+    )
     modes.add_argument("--stdio", action="store_true", help="language server on stdin and stdout (the default)")
     modes.add_argument("--tcp", metavar="HOST:PORT", help="language server on a TCP socket, for debugging")
     parser.add_argument(
@@ -94,6 +99,22 @@ def _check_options(check: argparse._ArgumentGroup) -> None:
         help="exit 1 from this severity on (default: error)",
     )
     check.add_argument("--quiet", "-q", action="store_true", help="no summary line")
+    check.add_argument("--baseline", metavar="FILE", help="leave out the findings this file holds")
+    check.add_argument("--write-baseline", metavar="FILE", help="write all findings to FILE and exit 0")
+    check.add_argument(
+        "--add-ignores",
+        metavar="REASON",
+        nargs="?",
+        const="",
+        help="write a suppression entry for every finding into the settings file",
+    )
+    check.add_argument("--statistics", action="store_true", help="count findings per rule instead of listing them")
+    check.add_argument("--show-settings", action="store_true", help="print the settings of each file and lint nothing")
+    check.add_argument("--show-files", action="store_true", help="print the files that would be linted")
+    check.add_argument("--show-timing", action="store_true", help="also print the time each rule took")
+    check.add_argument("--jobs", "-j", metavar="N", type=int, default=1, help="processes (0: one for each processor)")
+    check.add_argument("--no-cache", action="store_true", help="do not read or write cached findings")
+    check.add_argument("--cache-dir", metavar="FOLDER", help="where findings are cached")
 
 
 class _Version(argparse.Action):
