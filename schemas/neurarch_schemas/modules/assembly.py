@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.modules.layers import linear
-from neurarch_schemas.modules.tree import Module, Part, Run, Stack, stack
+from neurarch_schemas.modules.tree import Module, Part, Run, Stack, Tensor, stack
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -34,24 +34,33 @@ def list_of_lists(*lists: tuple[Module, int]) -> Stack:
     return Stack(tuple(Run((Module("List", children=(("0", item),)),), times) for item, times in lists if times > 0))
 
 
-def tied_copy(module: Module, original: str) -> Module:
-    """``module`` with every tensor sharing the storage of the one of the same name under the path ``original``."""
-    tensors = tuple(replace(tensor, tied_to=f"{original}.{tensor.name}") for tensor in module.tensors)
+def tied_copy(module: Module, original: str, *, shares: Callable[[Tensor], bool] = lambda _: True) -> Module:
+    """``module`` with every tensor sharing the storage of the one of the same name under the path ``original``.
+
+    Tensors for which ``shares`` says no keep their own.
+    """
+    tensors = tuple(
+        replace(tensor, tied_to=f"{original}.{tensor.name}") if shares(tensor) else tensor for tensor in module.tensors
+    )
     copies = tuple(
         (
             name,
-            tied_copy(child, f"{original}.{name}")
+            tied_copy(child, f"{original}.{name}", shares=shares)
             if isinstance(child, Module)
-            else _tied_stack(child, f"{original}.{name}"),
+            else tied_stack(child, f"{original}.{name}", shares=shares),
         )
         for name, child in module.children
     )
     return replace(module, tensors=tensors, children=copies)
 
 
-def _tied_stack(stack: Stack, original: str) -> Stack:
+def tied_stack(stack: Stack, original: str, *, shares: Callable[[Tensor], bool] = lambda _: True) -> Stack:
+    """As ``tied_copy``, for the list of modules under the path ``original``."""
+    path = f"{original}.{{}}"
     return Stack(
-        tuple(Run(tuple(tied_copy(item, f"{original}.{{}}") for item in run.modules), run.times) for run in stack.runs),
+        tuple(
+            Run(tuple(tied_copy(item, path, shares=shares) for item in run.modules), run.times) for run in stack.runs
+        ),
         stack.first_index,
     )
 
