@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from neurarch_schemas.documents import layout, recovery
-from neurarch_schemas.documents.document import TextEdit
+from neurarch_schemas.documents.document import Span, TextEdit
 from neurarch_schemas.documents.expand import expand
 from neurarch_schemas.documents.frames import Frame, Resume
 from neurarch_schemas.documents.json_value import JSONValue
@@ -24,15 +24,19 @@ def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed
         return None
     member = root.members[0]
     node = member.node
-    if node is None or (len(new) <= LARGE and has_structural_problem(root)):
+    damage = list(_structural_damage(root, 0))
+    if node is None or (damage and len(new) <= LARGE):
         return None
-    editor = _Editor(old, new, edit, comments_allowed)
+    # Brackets that did not match are read again together with the edit: it may have repaired them.
+    begin = min([edit.span[0], *(place[0] for place in damage)])
+    end = max([edit.span[1], *(place[1] for place in damage)])
+    editor = _Editor(old, new, (begin, end), comments_allowed)
     start = root.starts[0]
     if edit.span[0] >= start + node.length and not new[start + node.length :].strip(" \t\r\n") and not root.problems:
         result = Node("array", len(new), root.data)
         result.members, result.starts = root.members, root.starts
         return result
-    if edit.span[1] > start + node.length or (child := editor.edited(node, start)) is None:
+    if end > start + node.length or (child := editor.edited(node, start)) is None:
         return None
     result = Node("array", root.length + editor.delta, [child.data])
     result.members = [Member(None, 0, 0, child.length, child.data, child)]
@@ -41,17 +45,23 @@ def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed
     return result
 
 
-def has_structural_problem(node: Node) -> bool:
-    return any(problem.structural for problem in node.problems) or any(
-        member.child is not None and has_structural_problem(member.child) for member in node.members or ()
-    )
+def _structural_damage(node: Node, start: int) -> Iterator[Span]:
+    """Where brackets do not match in a node that begins at ``start``."""
+    for problem in node.problems:
+        if problem.structural:
+            yield start + problem.start, start + problem.end
+    for member, place in zip(node.members or (), node.starts, strict=False):
+        if member.child is not None:
+            yield from _structural_damage(member.child, start + place + member.value_start)
 
 
 class _Editor:
-    def __init__(self, old: str, new: str, edit: TextEdit, comments_allowed: bool) -> None:
+    """``span`` is the part of the old text that is read again; around it, old and new are the same."""
+
+    def __init__(self, old: str, new: str, span: Span, comments_allowed: bool) -> None:
         self.old = old
         self.new = new
-        self.start, self.end = edit.span
+        self.start, self.end = span
         self.delta = len(new) - len(old)
         self.comments_allowed = comments_allowed
         self.outer: list[tuple[Node, int]] = []

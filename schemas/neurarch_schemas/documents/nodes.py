@@ -26,7 +26,7 @@ class RawProblem(NamedTuple):
     """The pair of the node that it is about; None: the node itself."""
     related: tuple[int, int] | None = None
     structural: bool = False
-    """A bracket is missing or too many: where nodes begin and end was told from the layout."""
+    """A bracket or quote is missing or too many: where things end was told from text that lies further on."""
     fix: tuple[int, int, str] | None = None
     """Range and text of an edit that surely repairs it."""
 

@@ -78,8 +78,11 @@ class Parser:
             self._balance = layout.bracket_balance(self.text)
         return self._balance + self.repaired
 
-    def report(self, rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None) -> None:
-        self._add(rule, message, start, end, None if fix is None else (start, end, fix))
+    def report(
+        self, rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None, open_ended: bool = False
+    ) -> None:
+        repair = None if fix is None else (start, end, fix)
+        self._add(rule, message, start, end, repair, structural=open_ended)
 
     def _add(
         self,
@@ -143,7 +146,7 @@ class Parser:
             if close >= 0:
                 end = close + 2
             else:
-                self.report("json-syntax", "this comment is not closed: */ is missing", at, end)
+                self.report("json-syntax", "this comment is not closed: */ is missing", at, end, open_ended=True)
         elif not text.startswith("//", at) and text[at] != "#":
             return at
         if not self.comments_allowed or text[at] == "#":
@@ -321,6 +324,8 @@ class Parser:
                 else:
                     value, end = quick_value(quick), value_at + len(spelled)
                 frame.add(Member(key, key_end - start, value_at - start, end - value_at, value, None, sound), start)
+                if len(problems) > reported:
+                    frame.ascribe(reported, key, start)
                 at = end
             else:
                 value_at = self.skip(value_at)

@@ -13,12 +13,20 @@ from neurarch_schemas.documents.strict import WORDS, scan_string
 
 
 class Report(Protocol):
-    """Takes a problem; ``fix`` is the text that should stand in its place, where that is sure."""
+    """Takes a problem.
 
-    def __call__(self, rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None) -> None: ...
+    ``fix`` is the text that should stand in its place, where that is sure; ``open_ended`` says that text far behind
+    decides where it ends.
+    """
+
+    def __call__(
+        self, rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None, open_ended: bool = False
+    ) -> None: ...
 
 
-def silent(rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None) -> None:
+def silent(
+    rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None, open_ended: bool = False
+) -> None:
     """Takes a problem and forgets it."""
 
 
@@ -44,6 +52,7 @@ NONFINITE: dict[str, float] = {
 MAX_DIGITS = 4300
 """Longer integers are not read: Python refuses to print them (its default limit for conversions)."""
 
+_NOT_CLOSED = "this string is not closed"
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -73,7 +82,7 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
             # A string that a word follows at once was meant to end earlier: its closing quote is missing.
             cut = _meant_end(text, start, end - 1)
             if cut < end - 1:
-                report("json-syntax", f"this string is not closed: {quote} is missing", start, cut)
+                report("json-syntax", f"{_NOT_CLOSED}: {quote} is missing", start, cut)
                 return Scalar(cut, text[start + 1 : cut])
             return Scalar(end, value)
     parts: list[str] = []
@@ -98,7 +107,7 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
                 parts = [text[start + 1 : end]]
                 problems = [problem for problem in problems if problem[2] <= end]
             at = end
-            problems.append((f"this string is not closed: {quote} is missing", start, at, None))
+            problems.append((f"{_NOT_CLOSED}: {quote} is missing", start, at, None))
             break
         if character == "\\":
             at += _escape(text, at, parts, problems)
@@ -115,7 +124,7 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
         fix = json.dumps(value, ensure_ascii=False) if not problems else None
         report("json-syntax", "a JSON string stands in double quotes", start, at, fix)
     for message, problem_start, problem_end, fix in problems[:20]:
-        report("json-syntax", message, problem_start, problem_end, fix)
+        report("json-syntax", message, problem_start, problem_end, fix, message.startswith(_NOT_CLOSED))
     return Scalar(at, value)
 
 
@@ -184,7 +193,7 @@ def read_number(text: str, start: int, report: Report) -> Scalar:
         if math.isinf(value):
             report(
                 "json-nonfinite",
-                f"{_short(spelled)} is beyond the range of a float and is read as infinity",
+                f"{_short(spelled)} is larger than any float: Python reads it as infinity, strict parsers refuse it",
                 start,
                 end,
             )

@@ -51,7 +51,8 @@ def _read(text: str, comments_allowed: bool, by_layout: bool) -> Node:
     if rest < len(text):
         parser.structural("there is text behind the end of the JSON value", rest, line_end_of(text, rest))
     root = frame.node(len(text))
-    if found.node is not None and not found.node.members and len(found.node.problems) > 5:
+    node = found.node
+    if node is not None and not node.data and len(node.problems) > 3 and '"' not in text:
         return _only_problem(text, "this is not JSON, though it begins with a bracket")
     return root
 
