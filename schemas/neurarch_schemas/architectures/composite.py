@@ -16,12 +16,12 @@ GENERATING = ("ForConditionalGeneration", "ForCausalLM")
 
 def tower(config: ModelConfig, name: str = "vision_config", part: Part = "vision", **changes: JSONValue) -> Module:
     """The encoder a nested config describes, all of it counted under ``part``."""
-    return in_part(build_nested(config, name, **changes), part)
+    return in_part(build_nested(config, name, "Model", **changes), part)
 
 
 def text_model(config: ModelConfig, name: str = "text_config", **changes: JSONValue) -> Module:
     """The language model without its output head."""
-    return build_nested(config, name, **changes)
+    return build_nested(config, name, "Model", **changes)
 
 
 def either_tied(config: ModelConfig, text: str = "text_config") -> bool:

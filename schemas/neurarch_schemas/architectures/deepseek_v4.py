@@ -33,7 +33,7 @@ def compress_rate(config: ModelConfig, kind: str) -> int:
 
 
 def compressor_caches(width: int, rate: int, *, overlap: bool, index: bool = False) -> tuple[Cache, ...]:
-    """Compressed entries; the keys and gates of tokens not yet compressed; of the last whole group where groups overlap."""
+    """Compressed entries; keys and gates of tokens not compressed yet, and of the last group where groups overlap."""
     series = 2 if overlap else 1
     held = (
         Cache("index" if index else "compressed", per_token=width, tokens_per_entry=rate),

@@ -1,4 +1,4 @@
-"""dots 3 note (text): latent attention of two sizes, a small one over a sliding window and a large indexed one, experts.
+"""dots 3 note (text): latent attention of two sizes, a small one over a window and a large indexed one, experts.
 
 Sliding layers take their sizes from ``per_layer_config``, or, where a file does not have one, from the keys ``swa_*``.
 """

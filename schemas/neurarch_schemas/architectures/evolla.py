@@ -139,7 +139,7 @@ def build(config: ModelConfig) -> Module:
     reads = Module(
         "ProteinReader",
         children=children(
-            model=in_part(protein_encoder(protein), "encoder"),
+            model=in_part(protein_encoder(protein), "other"),
             sequence_compressor_resampler=in_part(
                 resampler(config, protein.integer("hidden_size"), hidden), "projector"
             ),

@@ -33,7 +33,7 @@ def build(config: ModelConfig) -> Module:
     return Module(
         config.architecture,
         children=children(
-            model=build_nested(config, "text_config", **changes),
+            model=build_nested(config, "text_config", "Model", **changes),
             lm_head=lm_head(hidden, vocabulary, tied_to=tied_to),
             pre_projection=linear(2 * outside, hidden, bias=False, part="projector"),
             post_projection=linear(hidden, outside, bias=False, part="projector"),

@@ -37,11 +37,10 @@ def embeddings(config: ModelConfig) -> Module:
 
 def layer(config: ModelConfig) -> Module:
     hidden = config.integer("hidden_size")
-    norms = {"layer_norm": layer_norm, "rms_norm": rms_norm}
     kind = config.text("norm_type", "layer_norm")
-    if kind not in norms:
+    if kind not in ("layer_norm", "rms_norm"):
         raise CannotBuild(f"norm_type {kind!r} is neither layer_norm nor rms_norm", ("norm_type",))
-    norm = norms[kind](hidden)
+    norm = layer_norm(hidden) if kind == "layer_norm" else rms_norm(hidden)
     qk_norms: dict[str, Module | Stack | None] = {}
     if config.flag("use_qk_norm"):
         qk_norms = {"q_norm": rms_norm(hidden), "k_norm": rms_norm(hidden)}

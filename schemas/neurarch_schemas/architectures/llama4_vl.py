@@ -1,4 +1,4 @@
-"""Llama 4 with images: a vision transformer with pixel shuffle, one linear map, the Llama 4 text model with its head."""
+"""Llama 4 with images: a vision transformer with pixel shuffle, one linear map, the text model with its head."""
 
 from __future__ import annotations
 

@@ -102,9 +102,11 @@ def squeeze_excitation_block(config: ModelConfig, inputs: int, outputs: int, ker
 def speaker_encoder(config: ModelConfig) -> Module:
     channels, kernels = config.integers("enc_channels"), config.integers("enc_kernel_sizes")
     last, attended = channels[-1], config.integer("enc_attention_channels")
-    blocks = [time_delay_block(config.integer("mel_dim"), channels[0], kernels[0])]
-    for index in range(1, len(channels) - 1):
-        blocks.append(squeeze_excitation_block(config, channels[index - 1], channels[index], kernels[index]))
+    first = time_delay_block(config.integer("mel_dim"), channels[0], kernels[0])
+    rest = (
+        squeeze_excitation_block(config, channels[index - 1], channels[index], kernels[index])
+        for index in range(1, len(channels) - 1)
+    )
     pooling = Module(
         "AttentiveStatisticsPooling",
         children=children(tdnn=time_delay_block(3 * last, attended, 1), conv=convolution(attended, last, (1,))),
@@ -112,7 +114,7 @@ def speaker_encoder(config: ModelConfig) -> Module:
     return Module(
         "SpeakerEncoder",
         children=children(
-            blocks=stack(*blocks),
+            blocks=stack(first, *rest),
             mfa=time_delay_block(last, last, kernels[-1]),
             asp=pooling,
             fc=convolution(2 * last, config.integer("enc_dim"), (1,)),

@@ -1,4 +1,4 @@
-"""Step 3.7 and its text model Step 3.5: gated attention whose sliding layers may have more heads, experts, a vision tower.
+"""Step 3.7 and its text model Step 3.5: gated attention with more heads in sliding layers, experts, a vision tower.
 
 Heads of sliding layers come from ``per_layer_config``, or, where a file does not have one, from
 ``num_sliding_attention_heads``. The nested configs' own model types are ignored: the class fixes both.

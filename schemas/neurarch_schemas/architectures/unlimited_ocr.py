@@ -1,6 +1,6 @@
 """Unlimited-OCR (after DeepSeek-OCR) and DeepSeek-OCR 2: SAM's encoder feeds a second one, then a language model.
 
-The second encoder is CLIP's, both are projected; in DeepSeek-OCR 2 it is a Qwen2 with queries, which alone is projected.
+The second encoder is CLIP's, and both are projected; in DeepSeek-OCR 2 it is a Qwen2 with queries, projected alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""xLSTM 7B: blocks of matrix LSTM and a gated MLP. The output head is never tied: the class declares no tied weights."""
+"""xLSTM 7B: blocks of matrix LSTM and a gated MLP. The output head is never tied: its class has no tied weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ZAYA1: compressed convolutional attention, experts behind a small router network with a skip class, scaled residuals."""
+"""ZAYA1: compressed convolutional attention, experts behind a router network with a skip class, scaled residuals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assignment problem: a column for each row at the least total cost, for the few families that size layers by it."""
+"""The assignment problem: a column for each row at the least total cost; a few families size layers by it."""
 
 from __future__ import annotations
 

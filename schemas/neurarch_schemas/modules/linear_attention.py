@@ -70,7 +70,7 @@ def kimi_delta_attention(
     forget_gate: Module,
     output_gate: dict[str, Module | Stack | None],
 ) -> Module:
-    """Gated delta rule with a decay for every channel (arXiv:2510.26692); keys and values have ``heads`` heads of ``dim``.
+    """Gated delta rule with a decay for every channel (arXiv:2510.26692); keys and values have ``heads`` of ``dim``.
 
     ``forget_gate`` makes the decays, ``output_gate`` are the projections that gate the normed output.
     """
