@@ -29,6 +29,11 @@ def test_index_of_rules_is_true() -> None:
     assert written == tool("index_rules").rendered(), "run tools/index_rules.py"
 
 
+def test_page_of_all_rules_is_true() -> None:
+    page = tool("rules_index_page")
+    assert page.TARGET.read_text(encoding="utf-8") == page.rendered(), "run tools/rules_index_page.py"
+
+
 def test_known_keys_are_those_of_the_catalogue() -> None:
     recorder = tool("record_known_keys")
     assert recorder.TARGET.read_text(encoding="utf-8") == recorder.rendered(), "run tools/record_known_keys.py"

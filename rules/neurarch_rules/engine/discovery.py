@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FOLDER = os.path.dirname(package.__file__ or "")
 ENTRY_POINT_GROUP = "neurarch_lsp.rules"
 META_RULES = ("internal-error", "unused-suppression")
-"""Findings the engine itself makes; settings may name them like rules."""
+"""Findings the engine itself makes; settings may name them like rules, and pages explain them."""
 
 
 class LazyRule:
@@ -64,7 +64,12 @@ def find(name: str, plugins: tuple[str, ...] = ()) -> Rule | None:
 
 def page_path(info: RuleInfo) -> str:
     """Where the Markdown page of a built-in rule lies."""
-    return os.path.join(FOLDER, info.name.replace("-", "_") + ".md")
+    return page_of(info.name)
+
+
+def page_of(name: str) -> str:
+    """As ``page_path``, by name; also for what the engine itself reports."""
+    return os.path.join(FOLDER, name.replace("-", "_") + ".md")
 
 
 def index_path() -> str:

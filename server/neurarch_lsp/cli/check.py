@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from neurarch_lsp.cli import inputs
-from neurarch_lsp.cli.lint import CannotRead, Outcome, lint, read_text, write_text
+from neurarch_lsp.cli import batch, inputs
+from neurarch_lsp.cli.lint import Outcome, write_text
 from neurarch_lsp.render.report import FileReport
-from neurarch_lsp.render.style import Style, wants_colour
 from neurarch_lsp.settings.resolve import Resolver, SettingsError
 from neurarch_rules.engine import analyse, selection
 from neurarch_rules.engine.finding import Applicability, Severity
@@ -25,69 +24,124 @@ def run(arguments: Namespace) -> int:
     if problem:
         return _fail(problem)
     resolver = Resolver(config=arguments.config, overrides=(_overrides(arguments),))
-    outcomes: list[tuple[inputs.Input, Outcome]] = []
-    failed = False
     try:
-        for item in inputs.expand(arguments.paths, analyse.is_candidate):
-            outcome = _check_one(item, arguments, resolver)
-            if outcome is None:
-                failed = True
-            elif outcome.report is not None:
-                outcomes.append((item, outcome))
+        tasks = _tasks(arguments, resolver)
+        if arguments.show_files or arguments.show_settings:
+            from neurarch_lsp.cli import show
+
+            _write(show.files(tasks) if arguments.show_files else show.settings(tasks, resolver), sys.stdout)
+            return OK
+        done = list(batch.run(tasks, arguments.jobs, _cache_folder(arguments)))
     except inputs.MissingPath as error:
         return _fail(f"{error}: no such file or folder")
     except SettingsError as error:
         return _fail(str(error))
-    return _finish(arguments, outcomes, failed)
+    return _finish(arguments, resolver, done)
 
 
-def _check_one(item: inputs.Input, arguments: Namespace, resolver: Resolver) -> Outcome | None:
-    """None when the file cannot be read; the reason goes to stderr and the run goes on."""
-    is_stdin = item.path == "-"
-    path = (arguments.stdin_filename or "-") if is_stdin else item.path
-    if not is_stdin and resolver.excluded(path):
-        return Outcome(None)
-    try:
-        text = read_text(item.path)
-    except CannotRead as error:
-        print(f"neurarch-lsp: {item.name}: {error}", file=sys.stderr)
-        return None
-    options = resolver.options_for(None if path == "-" else path)
+def _tasks(arguments: Namespace, resolver: Resolver) -> Iterator[batch.Task]:
     applicabilities: tuple[Applicability, ...] = ()
     if arguments.fix or arguments.diff:
         applicabilities = ("safe", "unsafe") if arguments.unsafe_fixes else ("safe",)
-    outcome = lint(path if is_stdin else item.name, path, text, options, applicabilities)
-    if arguments.fix and outcome.after != outcome.before and not is_stdin:
-        write_text(item.path, outcome.after)
-    return outcome
+    for item in inputs.expand(arguments.paths, analyse.is_candidate):
+        is_stdin = item.path == "-"
+        path = (arguments.stdin_filename or "-") if is_stdin else item.path
+        if not is_stdin and resolver.excluded(path):
+            continue
+        options = resolver.options_for(None if path == "-" else path)
+        name = path if is_stdin else item.name
+        yield batch.Task(name, item.path, path, options, applicabilities, arguments.show_timing)
 
 
-def _finish(arguments: Namespace, outcomes: list[tuple[inputs.Input, Outcome]], failed: bool) -> int:
-    reports = [outcome.report for _, outcome in outcomes if outcome.report is not None]
+def _finish(arguments: Namespace, resolver: Resolver, done: list[batch.Done]) -> int:
+    failed = False
+    outcomes: list[tuple[batch.Task, Outcome]] = []
+    for item in done:
+        if item.problem is not None:
+            print(f"neurarch-lsp: {item.task.name}: {item.problem}", file=sys.stderr)
+            failed = True
+        elif item.outcome is not None and item.outcome.report is not None:
+            outcomes.append((item.task, item.outcome))
     if arguments.diff:
         return _finish_diff(arguments, outcomes, failed)
-    if arguments.fix and any(item.path == "-" for item, _ in outcomes):
+    if arguments.fix:
+        for task, outcome in outcomes:
+            if outcome.after != outcome.before and task.path != "-":
+                write_text(task.path, outcome.after)
+    reports = [outcome.report for _, outcome in outcomes if outcome.report is not None]
+    reports += _unused_suppressions(arguments, resolver, outcomes)
+    status = _bookkeeping(arguments, resolver, reports)
+    if status is not None:
+        return status
+    if arguments.baseline:
+        from neurarch_lsp.cli import baseline
+
+        try:
+            reports = baseline.subtract(arguments.baseline, reports)
+        except baseline.BaselineError as error:
+            return _fail(str(error))
+    _print(arguments, outcomes, reports)
+    crashed = any(outcome.result and outcome.result.crashes for _, outcome in outcomes)
+    if failed or crashed:
+        return FAILURE
+    return FINDINGS if _fails(reports, arguments.fail_on) else OK
+
+
+def _bookkeeping(arguments: Namespace, resolver: Resolver, reports: list[FileReport]) -> int | None:
+    """--write-baseline and --add-ignores: findings are written down instead of printed."""
+    if arguments.write_baseline:
+        from neurarch_lsp.cli import baseline
+
+        count = baseline.write(arguments.write_baseline, reports)
+        print(
+            f"Wrote {count} {'finding' if count == 1 else 'findings'} to {arguments.write_baseline}.", file=sys.stderr
+        )
+        return OK
+    if arguments.add_ignores is not None:
+        from neurarch_lsp.cli import suppressions
+
+        for target, count in suppressions.add(reports, resolver, arguments.add_ignores).items():
+            entries = "entry" if count == 1 else "entries"
+            print(f"Wrote {count} suppression {entries} to {os.path.relpath(target)}.", file=sys.stderr)
+        return OK
+    return None
+
+
+def _unused_suppressions(
+    arguments: Namespace, resolver: Resolver, outcomes: list[tuple[batch.Task, Outcome]]
+) -> list[FileReport]:
+    """Only where all rules ran: a rule left out on the command line silences nothing either."""
+    if arguments.select or arguments.ignore or arguments.fix or not any(resolver.matched.values()):
+        return []
+    from neurarch_lsp.cli import suppressions
+
+    used = {entry for _, outcome in outcomes if outcome.result for entry in outcome.result.used}
+    return suppressions.unused(resolver.matched, used, resolver.files())
+
+
+def _print(arguments: Namespace, outcomes: list[tuple[batch.Task, Outcome]], reports: list[FileReport]) -> None:
+    if arguments.fix and any(task.path == "-" for task, _ in outcomes):
         # the repaired text is the output; findings go to stderr
-        _write(next(outcome.after for item, outcome in outcomes if item.path == "-"), sys.stdout)
+        _write(next(outcome.after for task, outcome in outcomes if task.path == "-"), sys.stdout)
         _write(_render(arguments, reports, len(outcomes), sys.stderr), sys.stderr)
     else:
         _write(_render(arguments, reports, len(outcomes), sys.stdout), sys.stdout)
     applied = sum(len(outcome.applied) for _, outcome in outcomes)
     if applied and not arguments.quiet:
         print(f"Fixed {applied} {'finding' if applied == 1 else 'findings'}.", file=sys.stderr)
-    crashes = [crash for _, outcome in outcomes if outcome.result for crash in outcome.result.crashes]
-    if failed or crashes:
-        return FAILURE
-    return FINDINGS if _fails(reports, arguments.fail_on) else OK
+    if arguments.show_timing:
+        from neurarch_lsp.render.statistics import timing
+
+        spent = (pair for _, outcome in outcomes if outcome.result for pair in outcome.result.seconds)
+        _write(timing(spent), sys.stderr)
 
 
-def _finish_diff(arguments: Namespace, outcomes: list[tuple[inputs.Input, Outcome]], failed: bool) -> int:
+def _finish_diff(arguments: Namespace, outcomes: list[tuple[batch.Task, Outcome]], failed: bool) -> int:
     from neurarch_lsp.render.diff import unified
 
-    changed = [(item, outcome) for item, outcome in outcomes if outcome.after != outcome.before]
-    for item, outcome in changed:
-        name = (arguments.stdin_filename or "-") if item.path == "-" else item.name
-        _write(unified(name, outcome.before, outcome.after), sys.stdout)
+    changed = [(task, outcome) for task, outcome in outcomes if outcome.after != outcome.before]
+    for task, outcome in changed:
+        _write(unified(task.name, outcome.before, outcome.after), sys.stdout)
     if failed:
         return FAILURE
     reports = [outcome.report for _, outcome in outcomes if outcome.report is not None]
@@ -95,12 +149,16 @@ def _finish_diff(arguments: Namespace, outcomes: list[tuple[inputs.Input, Outcom
 
 
 def _render(arguments: Namespace, reports: list[FileReport], files: int, stream: Any) -> str:
-    style = Style(wants_colour(arguments.color, os.environ, stream.isatty()))
     form = arguments.output_format or "full"
-    if form == "json":
-        from neurarch_lsp.render import json_findings
+    if arguments.statistics:
+        from neurarch_lsp.render.statistics import statistics
 
-        return json_findings.render(reports)
+        return statistics(reports, form == "json")
+    if form in ("json", "sarif", "github", "gitlab", "junit"):
+        return _machine_readable(form, reports)
+    from neurarch_lsp.render.style import Style, wants_colour
+
+    style = Style(wants_colour(arguments.color, os.environ, stream.isatty()))
     if form == "concise":
         from neurarch_lsp.render import concise
 
@@ -114,6 +172,38 @@ def _render(arguments: Namespace, reports: list[FileReport], files: int, stream:
     from neurarch_lsp.render.summary import summary
 
     return text + summary(reports, files)
+
+
+def _machine_readable(form: str, reports: list[FileReport]) -> str:
+    if form == "json":
+        from neurarch_lsp.render import json_findings
+
+        return json_findings.render(reports)
+    if form == "sarif":
+        from neurarch_lsp.render import sarif
+
+        return sarif.render(reports)
+    if form == "github":
+        from neurarch_lsp.render import github
+
+        return github.render(reports)
+    if form == "gitlab":
+        from neurarch_lsp.render import gitlab
+
+        return gitlab.render(reports)
+    from neurarch_lsp.render import junit
+
+    return junit.render(reports)
+
+
+def _cache_folder(arguments: Namespace) -> str | None:
+    if arguments.no_cache:
+        return None
+    if arguments.cache_dir:
+        return str(arguments.cache_dir)
+    from neurarch_lsp.cli.cache import default_folder
+
+    return default_folder()
 
 
 def _fails(reports: Iterable[FileReport], floor: Severity | str) -> bool:
@@ -145,6 +235,8 @@ def _usage_problem(arguments: Namespace) -> str | None:
 
     if arguments.output_format not in (None, *CHECK_FORMATS):
         return f"--output-format {arguments.output_format}: with --check it is one of {', '.join(CHECK_FORMATS)}"
+    if arguments.jobs < 0:
+        return "--jobs needs a number of processes, or 0"
     names = [name for key in ("select", "extend_select", "ignore") for name in _names(getattr(arguments, key) or ())]
     if names:
         from neurarch_rules.engine import discovery

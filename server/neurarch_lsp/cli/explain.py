@@ -42,13 +42,13 @@ def _as_json() -> str:
 
 def _explain(name: str) -> int:
     rule = discovery.find(name)
-    if rule is None:
+    if rule is None and name not in discovery.META_RULES:
         from difflib import get_close_matches
 
         hints = get_close_matches(name, discovery.rule_names(), n=1)
         hint = f"; did you mean {hints[0]}?" if hints else " (neurarch-lsp --rules lists them)"
         print(f"neurarch-lsp: no rule is called {name}{hint}", file=sys.stderr)
         return 2
-    with open(discovery.page_path(rule.RULE), encoding="utf-8") as file:
+    with open(discovery.page_of(rule.RULE.name if rule is not None else name), encoding="utf-8") as file:
         sys.stdout.buffer.write(file.read().encode("utf-8"))
     return 0

@@ -82,7 +82,7 @@ def lint(
     if analysis is None:
         return Outcome(None, None, before, text, applied)
     result = run(analysis, options, clock=clock)
-    report = FileReport(name, analysis.document, result.findings, _sibling_reader(path))
+    report = FileReport(name, analysis.document, result.findings, Siblings(path))
     return Outcome(report, result, before, text, applied)
 
 
@@ -93,17 +93,18 @@ def _failed(name: str, path: str, text: str, error: Exception) -> Outcome:
     return Outcome(report, Result((finding,), crashes=(Crash("reading", error),)), text, text)
 
 
-def _sibling_reader(path: str) -> Callable[[str], JsonDocument | None]:
+class Siblings:
     """Documents of files beside ``path``, read when a finding points into one."""
-    folder = os.path.dirname(path)
-    known: dict[str, JsonDocument | None] = {}
 
-    def sibling(name: str) -> JsonDocument | None:
-        if name not in known:
+    def __init__(self, path: str) -> None:
+        self.folder = os.path.dirname(path)
+        self.known: dict[str, JsonDocument | None] = {}
+
+    def __call__(self, name: str) -> JsonDocument | None:
+        if name not in self.known:
+            path = os.path.join(self.folder, name)
             try:
-                known[name] = analyse.parse(os.path.join(folder, name), read_text(os.path.join(folder, name)))
+                self.known[name] = analyse.parse(path, read_text(path))
             except CannotRead:
-                known[name] = None
-        return known[name]
-
-    return sibling
+                self.known[name] = None
+        return self.known[name]

@@ -10,7 +10,7 @@ from neurarch_lsp.render.style import Style
 from neurarch_rules.engine.finding import Finding
 
 if TYPE_CHECKING:
-    from neurarch_schemas.documents.json_document import JsonDocument
+    from neurarch_schemas.documents.line_index import LineIndex
 
 MAX_WIDTH = 120
 """Longer source lines (minified JSON) are cut around the marked part."""
@@ -27,9 +27,10 @@ def _finding(finding: Finding, report: FileReport, style: Style) -> Iterator[str
     start, end = range_of(finding.place, report)
     yield f"{style.severity(severity, severity)}{style.bold(f'[{finding.rule}]')} {finding.message}\n"
     yield f"{style.dim('  -->')} {file_of(finding.place, report)}:{start[0]}:{start[1]}\n"
-    document = report.document if finding.place.file is None else report.sibling(finding.place.file)
-    if document is not None:
-        yield from _excerpt(document, start, end, style, severity)
+    document = None if finding.place.file is None else report.sibling(finding.place.file)
+    lines = report.lines if finding.place.file is None else None if document is None else document.lines
+    if lines is not None:
+        yield from _excerpt(lines, start, end, style, severity)
     for related in finding.related:
         line, column = range_of(related.place, report)[0]
         yield f"{style.dim('   =')} {file_of(related.place, report)}:{line}:{column}: {related.message}\n"
@@ -39,8 +40,8 @@ def _finding(finding: Finding, report: FileReport, style: Style) -> Iterator[str
     yield "\n"
 
 
-def _excerpt(document: JsonDocument, start: Position, end: Position, style: Style, severity: str) -> Iterator[str]:
-    text = document.lines.line_text(start[0] - 1).rstrip("\r\n")
+def _excerpt(lines: LineIndex, start: Position, end: Position, style: Style, severity: str) -> Iterator[str]:
+    text = lines.line_text(start[0] - 1).rstrip("\r\n")
     if not text.strip():
         return
     first = start[1] - 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.locate import span_of
 from neurarch_schemas.documents.document import Span
+from neurarch_schemas.documents.line_index import LineIndex
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.json_document import JsonDocument
@@ -27,6 +28,12 @@ class FileReport:
     document: JsonDocument
     findings: tuple[Finding, ...]
     sibling: Callable[[str], JsonDocument | None] = lambda _: None
+    text: str | None = None
+    """The text where it is not the document's: a settings file."""
+
+    @property
+    def lines(self) -> LineIndex:
+        return self.document.lines if self.text is None else LineIndex(self.text)
 
 
 def rule_url(rule: str) -> str:
@@ -42,6 +49,8 @@ def file_of(place: Place, report: FileReport) -> str:
 
 
 def range_of(place: Place, report: FileReport) -> tuple[Position, Position]:
+    if place.file is None and place.span is not None:
+        return range_in_lines(place.span, report.lines)
     document = report.document if place.file is None else report.sibling(place.file)
     if document is None:
         return ((1, 1), (1, 1))
@@ -49,6 +58,10 @@ def range_of(place: Place, report: FileReport) -> tuple[Position, Position]:
 
 
 def range_of_span(span: Span, document: JsonDocument) -> tuple[Position, Position]:
-    start_line, start_column = document.lines.position(span[0])
-    end_line, end_column = document.lines.position(span[1])
+    return range_in_lines(span, document.lines)
+
+
+def range_in_lines(span: Span, lines: LineIndex) -> tuple[Position, Position]:
+    start_line, start_column = lines.position(span[0])
+    end_line, end_column = lines.position(span[1])
     return ((start_line + 1, start_column + 1), (end_line + 1, end_column + 1))

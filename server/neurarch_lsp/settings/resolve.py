@@ -9,7 +9,7 @@ from typing import Any
 
 from neurarch_lsp.settings import globs
 from neurarch_lsp.settings.find import SettingsError, SettingsFile, nearest, read
-from neurarch_rules.engine.options import Options, options_from
+from neurarch_rules.engine.options import Ignore, Options, options_from
 
 __all__ = ["Resolver", "SettingsError"]
 
@@ -26,6 +26,8 @@ class Resolver:
     overrides: tuple[Mapping[str, Any], ...] = ()
     known: dict[str, SettingsFile | None] = field(default_factory=dict)
     options: dict[str | None, Options] = field(default_factory=dict)
+    matched: dict[str, set[Ignore]] = field(default_factory=dict)
+    """By settings file, the suppression entries whose glob has matched a document."""
 
     def file_for(self, path: str | None) -> SettingsFile | None:
         """The settings file that applies to a document; raises SettingsError when it cannot be read."""
@@ -48,7 +50,12 @@ class Resolver:
             return merged
         relative = _relative(path, found.root)
         kept = tuple(entry for entry in merged.ignores if globs.matches(entry.file, relative))
+        self.matched.setdefault(found.path, set()).update(kept)
         return replace(merged, ignores=kept)
+
+    def files(self) -> list[SettingsFile]:
+        """The settings files met so far, each once."""
+        return list({found.path: found for found in self.known.values() if found is not None}.values())
 
     def excluded(self, path: str) -> bool:
         """Whether the settings say that a file is not linted."""

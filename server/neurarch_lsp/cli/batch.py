@@ -1,0 +1,69 @@
+"""Lint many files: from the cache where nothing has changed, in several processes where asked for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from neurarch_lsp.cli.cache import WORTH_IT, Cache
+from neurarch_lsp.cli.lint import CannotRead, Outcome, lint, read_text
+from neurarch_rules.engine.finding import Applicability
+from neurarch_rules.engine.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One file with what applies to it; ``path`` is where it is read, ``document_path`` where it belongs."""
+
+    name: str
+    path: str
+    document_path: str
+    options: Options
+    applicabilities: tuple[Applicability, ...] = ()
+    timed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """``problem`` says why a file could not be read; then there is no outcome."""
+
+    task: Task
+    outcome: Outcome | None
+    problem: str | None = None
+
+
+def run(tasks: Iterable[Task], jobs: int = 1, cache_folder: str | None = None) -> Iterator[Done]:
+    """The outcomes in the order of the tasks. ``jobs`` 0 means one process for each processor."""
+    iterator = iter(tasks)
+    first = list(islice(iterator, WORTH_IT))
+    everything = chain(first, iterator)
+    cache = Cache(cache_folder) if cache_folder is not None and len(first) == WORTH_IT else None
+    jobs = jobs or os.cpu_count() or 1
+    if jobs == 1 or len(first) < 2:
+        for task in everything:
+            yield one(task, cache)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from functools import partial
+
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        yield from pool.map(partial(one, cache=cache), everything, chunksize=8)
+
+
+def one(task: Task, cache: Cache | None = None) -> Done:
+    try:
+        text = read_text(task.path)
+    except CannotRead as error:
+        return Done(task, None, str(error))
+    clock = time.perf_counter if task.timed else None
+    if cache is None or task.applicabilities or task.timed or task.path == "-":
+        return Done(task, lint(task.name, task.document_path, text, task.options, task.applicabilities, clock))
+    key = cache.key(task.document_path, text, task.options)
+    found = cache.get(key, task.name, task.document_path, text)
+    if found is None:
+        found = lint(task.name, task.document_path, text, task.options)
+        cache.put(key, found)
+    return Done(task, found)
