@@ -19,6 +19,7 @@ MODEL_TYPES = (
     "nemotron3_diarization",
     "nemotron3_diarization_audio",
     "nemotron3_5_transcribe",
+    "nemo_speechlm",
     "nemotron3_5_transcribe_audio",
     "nemotron3_5_transcribe_asr_audio",
     "nemotron3_5_transcribe_word_timestamp",
@@ -154,7 +155,9 @@ def build(config: ModelConfig) -> Module:
     kind, architecture = config.model_type, config.architecture
     if kind == "nemotron3_diarization" and architecture.endswith("ForAudioFrameClassification"):
         return frame_classification(config)
-    if kind == "nemotron3_5_transcribe" and architecture.endswith(("Model", "ForConditionalGeneration")):
+    if kind in ("nemotron3_5_transcribe", "nemo_speechlm") and architecture.endswith(
+        ("Model", "ForConditionalGeneration")
+    ):
         return transcribe(config)
     if not architecture.endswith("Model"):
         raise CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
