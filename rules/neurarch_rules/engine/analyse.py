@@ -9,6 +9,7 @@ from neurarch_schemas.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.documents.document import FileKind
     from neurarch_schemas.surroundings.folder import Folder
 
 
@@ -52,6 +53,13 @@ def analyse(document: JsonDocument, path: str, folder: Folder | None) -> Analysi
 
         config = read_config(document.data, "params" if kind == "params" else "config")
     return Analysis(document, kind, folder, config)
+
+
+def kind_of(document: JsonDocument, path: str) -> FileKind | None:
+    """What a document is to us, None for a file that is not ours."""
+    from neurarch_schemas.documents.detect import detect
+
+    return detect(os.path.basename(path), document.data, lambda: surroundings(path, document).listing, document.text)
 
 
 def surroundings(path: str, document: JsonDocument) -> Folder:
