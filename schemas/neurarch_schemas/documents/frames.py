@@ -114,7 +114,9 @@ class Frame:
         node = Node(self.kind, end - self.start, data)
         node.members, node.starts = self.members, self.starts
         node.opened, node.closed, node.conflict = self.opened, self.closed, self.conflict
-        if len(data) != len(self.members) and not self.conflict:
+        if self.kind == "object" and len(data) != len(self.members):
+            node.unread = sum(member.value_length < 0 for member in self.members)
+        if len(data) != len(self.members) - node.unread and not self.conflict:
             self.problems += duplicates(self.members, self.starts)
         node.problems = tuple(self.problems)
         return node

@@ -15,7 +15,8 @@ from neurarch_schemas.documents.expand import expand
 from neurarch_schemas.documents.frames import Frame, Resume
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node, RawProblem, duplicates, object_data
-from neurarch_schemas.documents.parser import LARGE, Parser, Unbalanced
+from neurarch_schemas.documents.parser import Parser
+from neurarch_schemas.documents.reporting import LARGE, Unbalanced
 
 
 def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed: bool) -> Node | None:
@@ -113,7 +114,7 @@ class _Editor:
         result.members = members
         result.starts = node.starts[: at + 1] + [place + self.delta for place in node.starts[at + 1 :]]
         result.problems = self.moved(node.problems, start)
-        result.index = node.index
+        result.index, result.unread = node.index, node.unread
         return result
 
     def _first_to_read(self, node: Node, start: int, first: int) -> int:
@@ -191,7 +192,8 @@ class _Editor:
             result.data = node.data[:first] + [member.value for member in frame.members] + node.data[met:]
         else:
             result.data = _spliced_data(node.data, old, members, slice(first, met), frame.members)
-            if len(result.data) != len(members) and not result.conflict:
+            result.unread = node.unread + _unread(frame.members) - _unread(old[first:met])
+            if len(result.data) != len(members) - result.unread and not result.conflict:
                 kept += duplicates(members, starts)
         result.problems = tuple(kept)
         return result
@@ -211,12 +213,16 @@ def _spliced_data(
         changed = dict(data)
         changed.update((member.key, member.value) for member in added if member.key is not None)
         return changed
-    items = list(data.items())
-    items[removed] = [
-        (member.key, member.value) for member in added if member.key is not None and member.value_length >= 0
-    ]
-    changed = dict(items)
-    return changed if len(changed) == len(items) else object_data(after)
+    keys, values = list(data), list(data.values())
+    read = [member for member in added if member.key is not None and member.value_length >= 0]
+    keys[removed] = [member.key or "" for member in read]
+    values[removed] = [member.value for member in read]
+    changed = dict(zip(keys, values, strict=True))
+    return changed if len(changed) == len(keys) else object_data(after)
+
+
+def _unread(members: list[Member]) -> int:
+    return sum(member.value_length < 0 for member in members)
 
 
 def _shifted(problem: RawProblem, by: int) -> RawProblem:

@@ -78,7 +78,9 @@ class Node:
     ``members`` is None until ``expand`` has found them. ``opened`` and ``closed`` tell whether the brackets are there.
     """
 
-    __slots__ = ("closed", "conflict", "data", "index", "kind", "length", "members", "opened", "problems", "starts")
+    __slots__ = (
+        "closed", "conflict", "data", "index", "kind", "length", "members", "opened", "problems", "starts", "unread",
+    )  # fmt: skip
 
     def __init__(self, kind: NodeKind, length: int, data: dict[str, JSONValue] | list[JSONValue]) -> None:
         self.kind = kind
@@ -91,6 +93,8 @@ class Node:
         self.closed = True
         self.conflict = False
         """Git conflict markers stand between the members: keys of both sides are there, and not reported as twice."""
+        self.unread = 0
+        """Pairs without a readable value."""
         self.index: dict[str, int] | None = None
 
     def index_of(self, key: str) -> int | None:

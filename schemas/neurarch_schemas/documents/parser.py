@@ -7,153 +7,25 @@ on a line of its own, indented as the keys of an outer object, belongs to that o
 from __future__ import annotations
 
 from neurarch_schemas.documents import layout, recovery
-from neurarch_schemas.documents.document import SyntaxRule
 from neurarch_schemas.documents.frames import Frame
 from neurarch_schemas.documents.json_value import JSONValue
-from neurarch_schemas.documents.nodes import Member, Node, NodeKind, RawProblem
-from neurarch_schemas.documents.scanner import CONFLICT, JUNK, Scalar, read_number, read_string, read_word, silent
+from neurarch_schemas.documents.nodes import Member
+from neurarch_schemas.documents.repairs import Repairs, Value
+from neurarch_schemas.documents.reporting import LARGE, Unbalanced
+from neurarch_schemas.documents.scanner import JUNK, Scalar, read_number, read_string, read_word, silent
 from neurarch_schemas.documents.strict import (
     MAX_DEPTH,
     NEXT,
     PAIR,
     SCALAR,
-    SPACE,
     STRICT_ERRORS,
     is_too_deep,
     quick_value,
-    strict_scanner,
 )
 
-LARGE = 65_536
-"""Code points. Larger containers are read member by member, so that an edit later finds their members' places."""
-_INVISIBLE = "\u00a0\ufeff\u200b\u2028\u2029\u0085\x0b\x0c\u3000\u2003"
 
-
-class Unbalanced(Exception):
-    """The brackets do not match."""
-
-
-class Value:
-    """What stands at a value's place; ``readable`` is false where nothing can be told."""
-
-    __slots__ = ("end", "node", "readable", "start", "value")
-
-    def __init__(
-        self, start: int, end: int, value: JSONValue = None, node: Node | None = None, readable: bool = True
-    ) -> None:
-        self.start = start
-        self.end = end
-        self.value = value
-        self.node = node
-        self.readable = readable
-
-
-class Parser:
-    """Reads one text. ``frames`` holds the containers around the place being read, the document itself first."""
-
-    def __init__(
-        self, text: str, comments_allowed: bool = False, by_layout: bool = False, balance: int | None = None
-    ) -> None:
-        self.text = text
-        self._balance = balance
-        self.limit = len(text) + 1
-        """Containers that are opened before this offset must be closed before it, while brackets are trusted."""
-        self.comments_allowed = comments_allowed
-        self.by_layout = by_layout
-        self.frames: list[Frame] = []
-        self.scan = strict_scanner()
-        self.is_large = len(text) > LARGE
-        self.owner: Frame | None = None
-        """The outer container where reading goes on, when inner ones lack their closing brackets."""
-        self.at_owner = 0
-        self.ended = False
-        """The text has ended inside a container, which is reported."""
-        self.comma_at_owner = -1
-        self.repaired = 0
-
-    @property
-    def balance(self) -> int:
-        """Opening less closing brackets, those already accounted for left aside."""
-        if self._balance is None:
-            self._balance = layout.bracket_balance(self.text)
-        return self._balance + self.repaired
-
-    def report(
-        self, rule: SyntaxRule, message: str, start: int, end: int, fix: str | None = None, open_ended: bool = False
-    ) -> None:
-        repair = None if fix is None else (start, end, fix)
-        self._add(rule, message, start, end, repair, structural=open_ended)
-
-    def _add(
-        self,
-        rule: SyntaxRule,
-        message: str,
-        start: int,
-        end: int,
-        fix: tuple[int, int, str] | None = None,
-        key: str | None = None,
-        related: tuple[int, int] | None = None,
-        structural: bool = False,
-    ) -> None:
-        frame = self.frames[-1]
-        base = frame.start
-        if fix is not None:
-            fix = (fix[0] - base, fix[1] - base, fix[2])
-        if related is not None:
-            related = (related[0] - base, related[1] - base)
-        frame.problems.append(RawProblem(rule, message, start - base, end - base, key, related, structural, fix))
-
-    def structural(self, message: str, start: int, end: int, related: tuple[int, int] | None = None) -> None:
-        """Reports brackets that do not match. Raises Unbalanced while brackets are trusted."""
-        if not self.by_layout:
-            raise Unbalanced
-        self._add("json-syntax", message, start, end, related=related, structural=True)
-
-    # Between values.
-
-    def skip(self, at: int) -> int:
-        """Behind white space, comments and conflict markers."""
-        text = self.text
-        while True:
-            space = SPACE.match(text, at)
-            at = at if space is None else space.end()
-            character = text[at : at + 1]
-            if character in ("/", "#"):
-                end = self._comment(at)
-                if end == at:
-                    return at
-                at = end
-            elif character in ("<", "=", ">", "|"):
-                marker = CONFLICT.match(text, at)
-                if marker is None or not (at == 0 or text[at - 1] in "\n\r"):
-                    return at
-                self.frames[-1].conflict = True
-                self.report("json-syntax", "a git conflict marker: this merge is not resolved", at, marker.end())
-                at = marker.end()
-            elif character and character in _INVISIBLE:
-                name = f"U+{ord(character):04X}"
-                self.report("json-syntax", f"an invisible character ({name}) that JSON does not allow", at, at + 1, "")
-                at += 1
-            else:
-                return at
-
-    def _comment(self, at: int) -> int:
-        text = self.text
-        line_end = line_end_of(text, at)
-        end = line_end
-        if text.startswith("/*", at):
-            close = text.find("*/", at + 2)
-            if close >= 0:
-                end = close + 2
-            else:
-                self.report("json-syntax", "this comment is not closed: */ is missing", at, end, open_ended=True)
-        elif not text.startswith("//", at) and text[at] != "#":
-            return at
-        if not self.comments_allowed or text[at] == "#":
-            self.report("json-comment", "JSON has no comments: strict parsers refuse this file", at, end)
-        return end
-
-    # Values.
+class Parser(Repairs):
+    """Reads one text."""
 
     def value(self, at: int) -> Value:
         """The value at ``at``; nothing is skipped before it."""
@@ -188,9 +60,9 @@ class Parser:
         frame = Frame("object" if self.text[at] == "{" else "array", at)
         if self.by_layout:
             recovery.open_layout(frame, self.text, at)
-        return self._read(frame, at + 1)
+        return self.read_frame(frame, at + 1)
 
-    def _read(self, frame: Frame, at: int) -> Value:
+    def read_frame(self, frame: Frame, at: int) -> Value:
         self.frames.append(frame)
         end = self.read_members(frame, at)
         self.frames.pop()
@@ -251,8 +123,6 @@ class Parser:
             following, same_line = layout.next_token(text, end)
             return not same_line or text[following : following + 1] in ("", "}", "]")
         return layout.ends_line(text, at + 1) and layout.own_line_column(text, end - 1) == layout.line_column(text, at)
-
-    # Objects.
 
     def _object(self, frame: Frame, at: int) -> int:
         text = self.text
@@ -393,54 +263,6 @@ class Parser:
             message = f"a trailing comma before {closer}, which JSON does not allow"
             self.report("json-syntax", message, frame.comma, frame.comma + 1, "")
 
-    def _end_of_text(self, frame: Frame, at: int) -> int:
-        frame.closed = False
-        end = max(len(self.text.rstrip(" \t\n\r")), frame.start + frame.opened)
-        if not self.ended:
-            missing = "".join("}" if outer.kind == "object" else "]" for outer in reversed(self.frames[1:]))
-            self.ended = True
-            opener = (frame.start, frame.start + 1)
-            self.structural(f"the file ends too early: {missing} is missing", max(end - 1, 0), end, opener)
-        return min(end, max(at, frame.start + 1))
-
-    def _leave(self, frame: Frame, owner: Frame, at: int) -> int:
-        """Ends a container that lacks its closing bracket; reading goes on at ``at``, in ``owner``."""
-        end = frame.end_of_members
-        if self.owner is None:
-            closer, opener = ("}", "{") if frame.kind == "object" else ("]", "[")
-            message = f"{closer} is missing: this {opener} is not closed"
-            self.structural(message, frame.start, frame.start + 1)
-            self.comma_at_owner = frame.comma
-        self.repaired -= 1
-        frame.closed = False
-        self.owner, self.at_owner = owner, at
-        return end
-
-    def _return(self, frame: Frame) -> int:
-        """Takes up reading in the container that an unclosed one was left for."""
-        self.owner = None
-        frame.comma = self.comma_at_owner
-        frame.needs_comma = frame.comma < 0
-        return self.at_owner
-
-    def _wrap(self, frame: Frame, end: int) -> None:
-        """Makes an object of the members that follow one whose value lost its opening bracket."""
-        at = frame.candidates.pop()
-        first = at + 1
-        start = frame.start + frame.starts[first]
-        inner = Frame("object", start)
-        inner.opened = False
-        inner.members = frame.members[first:]
-        inner.starts = [place + frame.start - start for place in frame.starts[first:]]
-        owner = frame.members[at]
-        del frame.members[first:], frame.starts[first:]
-        node = inner.node(end - start)
-        node.length = end - start
-        owner.value_start = start - frame.start - frame.starts[at]
-        owner.value_length, owner.value, owner.child = node.length, node.data, node
-        frame.comma, frame.needs_comma = -1, True
-        self.structural(f'{{ is missing after "{owner.key}":', start, start + 1)
-
     def _key(self, start: int) -> tuple[str, int]:
         """A key that is not plainly a quoted word: its text, and where it ends."""
         text = self.text
@@ -491,88 +313,6 @@ class Parser:
             found.end = at
         return found
 
-    def _is_indented_value(self, frame: Frame, start: int) -> bool:
-        """Whether the lines that begin at ``start``, deeper than their neighbours, are the value of the key before."""
-        if not frame.members or len(self.frames) > MAX_DEPTH:
-            return False
-        last = frame.start + frame.starts[-1]
-        if layout.own_line_column(self.text, last) != frame.key_column:
-            return False
-        return frame.members[-1].value_length < 0 or "," not in self.text[frame.end_of_members : start]
-
-    def _indented_value(self, frame: Frame, start: int, column: int) -> int:
-        member = frame.members[-1]
-        self.structural(f'{{ is missing after "{member.key}":', start, start + 1)
-        self.repaired += 1
-        found = self.virtual("object", start, column, frame.key_column)
-        member.value_start = start - frame.start - frame.starts[-1]
-        member.value_length, member.value, member.child = found.end - start, found.value, found.node
-        frame.comma, frame.needs_comma = -1, True
-        if self.owner is frame:
-            return self._return(frame)
-        return found.end if self.owner is None else self._leave(frame, self.owner, self.at_owner)
-
-    def _skip_stray_openers(self, at: int) -> int:
-        text = self.text
-        while text[at : at + 1] in ("{", "[") and not recovery.is_plausible(text, at):
-            if text[at] == "{" and layout.LIST_AHEAD.match(text, at + 1) is not None:
-                return at
-            self.structural(f"this {text[at]} opens nothing", at, at + 1)
-            self.repaired -= 1
-            at = self.skip(at + 1)
-        return at
-
-    def _skip_stray_closer(self, frame: Frame, at: int) -> int:
-        """A closing bracket in place of the opening one: the value's lines follow, deeper than the key's."""
-        text = self.text
-        if text[at : at + 1] in ("}", "]"):
-            after = layout.skip_trivia(text, at + 1)
-            if layout.own_line_column(text, after) > frame.key_column >= 0 and text[after : after + 1] not in (
-                "}",
-                "]",
-            ):
-                self.structural(f"an opening bracket is expected here, not {text[at]}", at, at + 1)
-                self.repaired += 1
-                return after
-        return at
-
-    def _lost_opener(self, frame: Frame, key: str, at: int) -> Value | None:
-        """The container at ``at`` whose opening bracket is missing, or of the wrong kind."""
-        text = self.text
-        if len(self.frames) > MAX_DEPTH:
-            return None
-        character = text[at : at + 1]
-        if character == "{" and self.balance == 0 and layout.LIST_AHEAD.match(text, at + 1) is not None:
-            self.structural("[ is expected here, not {", at, at + 1)
-            inner = Frame("array", at)
-            recovery.open_layout(inner, text, at)
-            return self._read(inner, at + 1)
-        column = layout.own_line_column(text, at)
-        deeper = 0 <= frame.key_column < column
-        kind: NodeKind
-        if character == '"' and deeper and layout.KEY_AHEAD.match(text, at) is not None:
-            kind = "object"
-        elif self.balance < 0 and layout.LIST_AHEAD.match(text, at) is not None and (deeper or column < 0):
-            quick = SCALAR.match(text, at)
-            if quick is None or text[quick.end()] != "," or self._pair_follows(quick.end() + 1):
-                return None
-            kind = "array"
-        else:
-            return None
-        self.structural(f'{"{" if kind == "object" else "["} is missing after "{key}":', at, at + 1)
-        self.repaired += 1
-        return self.virtual(kind, at, column, frame.key_column)
-
-    def _pair_follows(self, at: int) -> bool:
-        return layout.KEY_AHEAD.match(self.text, layout.skip_trivia(self.text, at)) is not None
-
-    def virtual(self, kind: NodeKind, at: int, column: int, line_column: int) -> Value:
-        """A container without its opening bracket; its members begin at ``at``, in lines unless ``column`` is -1."""
-        inner = Frame(kind, at)
-        inner.opened = False
-        inner.line_column, inner.key_column, inner.block = line_column, column, column >= 0
-        return self._read(inner, at)
-
     def _stray(self, frame: Frame, at: int) -> int:
         """Steps over what cannot stand at a key's place."""
         text = self.text
@@ -604,8 +344,6 @@ class Parser:
         if self.owner is frame:
             return self._return(frame)
         return end
-
-    # Lists.
 
     def _array(self, frame: Frame, at: int) -> int:
         text = self.text
@@ -654,40 +392,6 @@ class Parser:
                 if self.owner is not frame:
                     return self._leave(frame, self.owner, self.at_owner)
                 at = self._return(frame)
-
-    def _pair_in_list(self, frame: Frame, start: int) -> tuple[bool, int]:
-        """A pair met inside a list: whether the list is over, and where to go on."""
-        text = self.text
-        column = layout.own_line_column(text, start)
-        if (
-            not frame.has_members
-            and frame.opened
-            and (column > frame.line_column if frame.block else column < 0 and self.balance == 0)
-        ):
-            self.structural("{ is expected here, not [", frame.start, frame.start + 1)
-            frame.kind = "object"
-            return True, self._object(frame, start)
-        if 0 <= frame.key_column < column and len(self.frames) <= MAX_DEPTH:
-            self.structural("{ is missing before this key", start, start + 1)
-            self.repaired += 1
-            found = self.virtual("object", start, column, frame.key_column)
-            frame.add(Member(None, 0, 0, found.end - start, found.value, found.node), start)
-            if self.owner is None:
-                return False, found.end
-            if self.owner is not frame:
-                return True, self._leave(frame, self.owner, self.at_owner)
-            return False, self._return(frame)
-        owner = recovery.owner_of_pair(self.frames, text, start)
-        if owner is None:
-            return False, start
-        return True, self._leave(frame, owner, start)
-
-
-def line_end_of(text: str, at: int) -> int:
-    """Where the line of ``at`` ends."""
-    newline = text.find("\n", at)
-    back = text.find("\r", at, newline if newline >= 0 else len(text))
-    return back if back >= 0 else newline if newline >= 0 else len(text)
 
 
 def _skip_nested(text: str, at: int) -> int:

@@ -87,10 +87,8 @@ def is_too_deep(text: str, start: int, end: int, value: JSONValue, limit: int) -
     for _ in range(limit + 1):
         inner: list[JSONValue] = []
         for item in level:
-            if isinstance(item, dict):
-                inner += [child for child in item.values() if isinstance(child, dict | list)]
-            elif isinstance(item, list):
-                inner += [child for child in item if isinstance(child, dict | list)]
+            children = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+            inner += [child for child in children if type(child) is dict or type(child) is list]
         if not inner:
             return False
         level = inner

@@ -7,7 +7,9 @@ import re
 from neurarch_schemas.documents import layout
 from neurarch_schemas.documents.frames import Frame
 from neurarch_schemas.documents.nodes import Member, Node, RawProblem
-from neurarch_schemas.documents.parser import Parser, Unbalanced, Value, line_end_of
+from neurarch_schemas.documents.parser import Parser
+from neurarch_schemas.documents.repairs import Value
+from neurarch_schemas.documents.reporting import Unbalanced, line_end_of
 
 _LFS = re.compile(r"version https://git-lfs\.github\.com/spec/")
 _NEAR = 300
