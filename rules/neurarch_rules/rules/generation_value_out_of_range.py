@@ -18,6 +18,24 @@ RULE = RuleInfo(
 )
 
 
+CACHES = (
+    "static",
+    "offloaded_static",
+    "sliding_window",
+    "hybrid",
+    "hybrid_chunked",
+    "offloaded_hybrid",
+    "offloaded_hybrid_chunked",
+    "dynamic",
+    "dynamic_full",
+    "offloaded",
+    "quantized",
+    "paged",
+    "mamba",
+)
+"""Names that transformers 4.45 to 5.24 know."""
+
+
 def check(context: Context) -> Iterator[Finding]:
     data = context.analysis.document.data
     if isinstance(data, dict):
@@ -50,6 +68,9 @@ def _numbers(data: dict[str, JSONValue]) -> Iterator[Finding]:
     new = whole_number(data.get("max_new_tokens"))
     if new is not None and new <= 0:
         yield Finding(f"max_new_tokens {new} leaves nothing to generate", Place("/max_new_tokens"))
+    cache = data.get("cache_implementation")
+    if isinstance(cache, str) and cache not in CACHES:
+        yield Finding(f"there is no cache_implementation {quoted(cache)}", Place("/cache_implementation"))
     stopping = data.get("early_stopping")
     if stopping is not None and stopping not in (True, False, "never"):
         yield Finding(f'early_stopping is true, false or "never", not {quoted(stopping)}', Place("/early_stopping"))

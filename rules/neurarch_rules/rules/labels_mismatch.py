@@ -6,14 +6,14 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import remove
-from neurarch_rules.facts.words import quoted
+from neurarch_rules.facts.words import either, quoted
 
 RULE = RuleInfo(
     name="labels-mismatch",
     severity="warning",
     category="correctness",
     summary="num_labels, id2label and label2id describe different sets of labels",
-    needs=("id2label",),
+    needs=("id2label", "problem_type"),
 )
 
 
@@ -21,6 +21,7 @@ def check(context: Context) -> Iterator[Finding]:
     data = context.analysis.document.data
     if not isinstance(data, dict):
         return
+    yield from _problem_type(data)
     count, names, ids = data.get("num_labels"), data.get("id2label"), data.get("label2id")
     if isinstance(count, int) and not isinstance(count, bool) and isinstance(names, dict) and len(names) != count:
         yield Finding(
@@ -40,6 +41,20 @@ def check(context: Context) -> Iterator[Finding]:
                 f"({numbers[0]} to {numbers[-1]}): the head has {len(numbers):,} outputs, numbered from 0",
                 Place("/id2label"),
             )
+
+
+PROBLEMS = ("regression", "single_label_classification", "multi_label_classification")
+
+
+def _problem_type(data: Mapping[str, object]) -> Iterator[Finding]:
+    value = data.get("problem_type")
+    if value is not None and value not in PROBLEMS:
+        yield Finding(
+            f"problem_type is {either([quoted(name) for name in PROBLEMS])}, not {quoted(value)}: transformers "
+            "refuses it",
+            Place("/problem_type"),
+            severity="error",
+        )
 
 
 def _inverse(names: Mapping[str, object], ids: Mapping[str, object]) -> Iterator[Finding]:

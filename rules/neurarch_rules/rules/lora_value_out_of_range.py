@@ -3,10 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.adapter import base_file
+from neurarch_rules.facts.geometry import layers
 from neurarch_rules.facts.places import number, whole_number
 from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.read import read_config
 
 RULE = RuleInfo(
     name="lora-value-out-of-range",
@@ -35,6 +38,24 @@ def check(context: Context) -> Iterator[Finding]:
     bias = data.get("bias")
     if isinstance(bias, str) and bias not in ("none", "all", "lora_only"):
         yield Finding(f'bias is "none", "all" or "lora_only", not {quoted(bias)}', Place("/bias"))
+    yield from _layers(context, data.get("layers_to_transform"))
     task = data.get("task_type")
     if isinstance(task, str) and task not in TASKS:
         yield Finding(f"peft has no task_type {quoted(task)}; it has {', '.join(TASKS)}", Place("/task_type"))
+
+
+def _layers(context: Context, value: object) -> Iterator[Finding]:
+    """Layer numbers beyond the base model's last layer adapt nothing."""
+    base = base_file(context.analysis)
+    numbers = [
+        number for item in (value if isinstance(value, list) else [value]) if (number := whole_number(item)) is not None
+    ]
+    if base is None or not numbers:
+        return
+    depth = layers(read_config(base[1]))
+    if depth is not None and max(numbers) >= depth.value:
+        yield Finding(
+            f"layers_to_transform names layer {max(numbers)}, but the base model has layers 0 to {depth.value - 1}",
+            Place("/layers_to_transform"),
+            (Related(Place("", file=base[0]), f"{depth.key} is {depth.value}"),),
+        )

@@ -57,6 +57,23 @@ def _width(block: Quantization) -> Iterator[Finding]:
             block.place("bits"),
             (Related(block.place("quant_method"), f"quant_method is {quoted(block.method)}"),),
         )
+    yield from _fp8(block)
     kind = block.values.get("bnb_4bit_quant_type")
     if isinstance(kind, str) and kind not in ("nf4", "fp4"):
         yield Finding(f'bnb_4bit_quant_type is "nf4" or "fp4", not {quoted(kind)}', block.place("bnb_4bit_quant_type"))
+
+
+def _fp8(block: Quantization) -> Iterator[Finding]:
+    if block.method != "fp8":
+        return
+    scheme = block.values.get("activation_scheme")
+    if scheme is not None and scheme not in ("dynamic", "static"):
+        yield Finding(
+            f'activation_scheme is "dynamic" or "static", not {quoted(scheme)}', block.place("activation_scheme")
+        )
+    size = block.values.get("weight_block_size")
+    if size is not None and block.block is None:
+        yield Finding(
+            f"weight_block_size {quoted(size)} must be two positive numbers, rows and columns of a block",
+            block.place("weight_block_size"),
+        )

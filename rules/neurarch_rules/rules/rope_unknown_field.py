@@ -25,7 +25,8 @@ def check(context: Context) -> Iterator[Finding]:
         if not config.is_native:
             continue
         for block in rope.blocks(context, config):
-            if block.rope_type not in (*rope.REQUIRED, "default"):
+            has_type = "rope_type" in block.values or "type" in block.values
+            if not has_type or block.rope_type not in (*rope.REQUIRED, "default"):
                 continue
             known = {*rope.REQUIRED.get(block.rope_type, ()), *rope.OPTIONAL.get(block.rope_type, ()), *rope.COMMON}
             for name, value in block.values.items():

@@ -9,7 +9,7 @@ from neurarch_rules.facts.places import written
 
 RULE = RuleInfo(
     name="tie-nested-conflict",
-    severity="info",
+    severity="warning",
     category="correctness",
     summary="tie_word_embeddings is given at two levels with different values",
     needs=("tie_word_embeddings",),

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts import experts, geometry
+from neurarch_rules.facts.places import configs, integer, is_written, place, related
+from neurarch_schemas.config.model_config import ModelConfig
+
+RULE = RuleInfo(
+    name="layer-step-out-of-range",
+    severity="error",
+    category="correctness",
+    summary="Every how many layers something comes is zero, or larger than the number of layers",
+    needs=("step", "freq", "period", "pattern", "interval"),
+)
+
+STEPS = (
+    "decoder_sparse_step",
+    "moe_layer_freq",
+    "expert_layer_period",
+    "attn_layer_period",
+    "encoder_sparse_step",
+    "interleave_moe_layer_step",
+    "full_attention_interval",
+    "sliding_window_pattern",
+    "no_rope_layer_interval",
+    "moe_every_n_layers",
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for config in configs(context):
+        for name in STEPS:
+            step = integer(config, name)
+            if step is not None and is_written(config, name):
+                yield from _check(config, name, step)
+
+
+def _check(config: ModelConfig, name: str, step: int) -> Iterator[Finding]:
+    depth = geometry.layers(config)
+    if step <= 0:
+        if name == "encoder_sparse_step" or (step == 0 and experts.total(config) is None and "moe" not in name):
+            return
+        yield Finding(
+            f"{name} is {step}: layers are counted modulo it, so it must be at least 1",
+            place(config, name),
+            severity=None if config.is_native and step == 0 else "warning",
+        )
+    elif depth is not None and step > depth.value > 1:
+        yield Finding(
+            f"{name} is {step}, but the model has {depth.value} layers: none of them is a multiple of it",
+            place(config, name),
+            (related(config, depth.key),),
+            severity="warning",
+        )
