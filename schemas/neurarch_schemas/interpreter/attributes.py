@@ -109,6 +109,13 @@ class Attributes(Core):
     # instances
 
     def _instance_attr(self, value: Any, name: str) -> Value:
+        getter = value.cls.getter
+        if getter is not MISSING:
+            return self._fallback(value, getter, name)
+        return self.plain_attr(value, name)
+
+    def plain_attr(self, value: Any, name: str) -> Value:
+        """``object.__getattribute__``, and ``__getattr__`` behind it."""
         cls: Class = value.cls
         found = cls.lookup(name)
         kind = found.__class__

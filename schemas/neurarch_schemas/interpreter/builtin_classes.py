@@ -145,6 +145,9 @@ def install(machine: Machine) -> None:
     machine.host_classes[Function] = function_class
     machine.host_classes[Builtin] = builtin_class
     machine.host_classes[BoundMethod] = method_class
+    function_class.construct = _copy_function
+    method_class.construct = lambda machine, function, receiver: BoundMethod(function, receiver)
+    builtin_class.construct = lambda machine, *args: Unknown("a function of the host")
     machine.host_classes[Generator] = Class(machine, "generator", module="types")
     machine.host_classes[PythonModule] = Class(
         machine, "module", module="types", construct=lambda machine, name, doc=None: PythonModule(name)
@@ -166,6 +169,7 @@ def install(machine: Machine) -> None:
         ("staticmethod", StaticMethod, lambda machine, function: StaticMethod(function)),
     ):
         cls = Class(machine, name, construct=construct)
+        cls.namespace["__init__"] = Builtin("__init__", _descriptor_init, binds=True)
         builtins[name] = cls
         machine.host_classes[host] = cls
     builtins["super"] = Class(machine, "super", construct=_super)
@@ -196,7 +200,12 @@ def _object_methods() -> dict[str, Value]:
             machine.set_plain(self, name, value)
 
     def get_attribute(machine: Machine, self: Value, name: str) -> Value:
-        return machine.get_attr(self, name)
+        found = machine.plain_attr(self, name) if hasattr(self, "cls") and hasattr(self, "attrs") else machine.find_attr(self, name)
+        if found is MISSING:
+            error = machine.raised("AttributeError", f"'{machine.type_of(self).name}' object has no attribute '{name}'")
+            error.value.attrs["name"] = name
+            raise error
+        return found
 
     def delete_attribute(machine: Machine, self: Value, name: str) -> None:
         self.attrs.pop(name, None)
@@ -228,6 +237,11 @@ def _object_methods() -> dict[str, Value]:
 def _module_init(machine: Machine, self: Instance, name: Value, doc: Value = None) -> None:
     """Of classes that derive from the module type."""
     self.attrs["__name__"] = name
+
+
+def _descriptor_init(machine: Machine, self: Instance, fget: Value = None, *args: Value, **kwargs: Value) -> None:
+    """Of classes that derive from property, classmethod or staticmethod."""
+    self.attrs.update(fget=fget, __func__=fget, __wrapped__=fget)
 
 
 def _index(value: Value) -> int:
@@ -373,11 +387,24 @@ def _exception_text(machine: Machine, self: Instance) -> str:
     return "" if not args else str(args[0]) if len(args) == 1 else str(args)
 
 
+def _copy_function(machine: Machine, code: Value, *args: Value, name: Value = None, argdefs: Value = None, **options: Value) -> Value:
+    """``types.FunctionType(code, globals, ...)``: the same body under another name."""
+    source = code.attrs.get("<function>") if isinstance(code, Instance) else None
+    if not isinstance(source, Function):
+        return Unknown("a function made from code")
+    name = name if name is not None else args[1] if len(args) > 1 else source.name
+    defaults = argdefs if argdefs is not None else args[2] if len(args) > 2 else None
+    return Function(
+        machine, source.node, source.frame, name, name, list(defaults or ()), dict(source.kwdefaults), source.is_generator
+    )
+
+
 def _code(machine: Machine, function: Function) -> Value:
     arguments = function.node.args
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
     code = Instance(Class(machine, "code", module="types"))
     code.attrs.update(
+        **{"<function>": function},
         co_argcount=len(names),
         co_kwonlyargcount=len(arguments.kwonlyargs),
         co_varnames=(*names, *(each.arg for each in arguments.kwonlyargs)),

@@ -11,7 +11,7 @@ import os
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.core import Core
-from neurarch_schemas.interpreter.libraries import catalogue
+from neurarch_schemas.interpreter.libraries import catalogue, transformers
 from neurarch_schemas.interpreter.scopes import Frame, assigned_names
 from neurarch_schemas.interpreter.values import (
     MISSING,
@@ -91,6 +91,8 @@ class Imports(Core):
             self.meter.parse_seconds = self.sources.seconds
         if tree is not None:
             self.run_tree(module, tree)
+            if module.name.startswith("transformers."):
+                transformers.patch(self, module)  # type: ignore[arg-type]  # self is the Machine
 
     def run_tree(self, module: PythonModule, tree: ast.Module) -> None:
         frame = Frame(module, None, module.namespace)
@@ -227,7 +229,7 @@ class Imports(Core):
                 raise
             package = lazy.module.partition(".")[0]
             if self.sources.find(package) is None:
-                value = Unknown(f"the package {package} is not installed")
+                value = Unknown(f"the package {package} is not installed", data=package in catalogue.DATA_ONLY)
             else:
                 value = Unknown(f"{lazy.module} has no {lazy.attribute or 'such module'}")
         if namespace.get(name) is lazy:
@@ -270,7 +272,15 @@ class Imports(Core):
             if value.__class__ is LazyImport:
                 return self.resolve(value, namespace, name)
             return value
+        dotted = f"{module.name}.{name}"
         if module.missing is None:
+            if module.is_package and module.stars and (dotted in self.modules or self.sources.find(dotted) is not None):
+                return self.import_module(dotted)
+            if module.name == "transformers":
+                value = transformers.model_module(self, module, name)  # type: ignore[arg-type]
+                if value is not MISSING:
+                    namespace[name] = value
+                    return value
             value = self._star_name(module, name)
             if value is not MISSING:
                 return value
@@ -290,7 +300,6 @@ class Imports(Core):
             return namespace
         if name == "__class__":
             return self.type_of(module)
-        dotted = f"{module.name}.{name}"
         if dotted in self.modules:
             return self.modules[dotted]
         if catalogue.is_submodule(dotted) if module.missing is not None else module.is_package and self.exists(dotted):

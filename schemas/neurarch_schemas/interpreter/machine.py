@@ -93,7 +93,9 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
             PythonModule: "module",
             Partial: "partial",
         }.get(kind, kind.__name__)
-        made = self.host_classes[kind] = Class(self, name, (), {}, "types")
+        made = self.host_classes[kind] = Class(
+            self, name, (), {}, "types", construct=lambda machine, *args, **kwargs: Unknown(f"a new {name}")
+        )
         return made
 
     def is_instance(self, value: Value, classes: Value) -> Value:

@@ -218,7 +218,11 @@ class Statements(Expressions, Core):
 
     def _If(self, node: ast.If, frame: Frame) -> Value:
         if frame.parent is None and frame.function is None and node.orelse and _replaces_module(node):
-            return self.execute(node.body, frame)
+            eager, self.eager = self.eager, False
+            try:
+                return self.execute(node.body, frame)
+            finally:
+                self.eager = eager
         test = self.evaluate(node.test, frame)
         try:
             chosen = self.truth(test)

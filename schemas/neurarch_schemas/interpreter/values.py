@@ -91,6 +91,7 @@ class Class:
         "bases",
         "construct",
         "frame",
+        "getter",
         "instance_check",
         "layout",
         "machine",
@@ -133,6 +134,8 @@ class Class:
         """What a library keeps on a class (dataclass fields, enum members, ...)."""
         self.mro: tuple[Class, ...] = (self, *linearize(bases))
         self.namespaces = tuple(base.namespace for base in self.mro)
+        self.getter: Value = self.lookup("__getattribute__")
+        """A ``__getattribute__`` of the program's own, or MISSING."""
 
     def lookup(self, name: str) -> Value:
         """The attribute found along the MRO, or MISSING."""

@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from neurarch_schemas.interpreter.libraries import transformers
 from neurarch_schemas.interpreter.values import PythonModule, Value
 
 if TYPE_CHECKING:
@@ -77,8 +78,19 @@ _WHOLE = ("torch", "numpy", "triton", "beartype", "jaxtyping", "tqdm", "huggingf
 STANDARD = sys.stdlib_module_names
 
 
+DATA_ONLY = frozenset(
+    "jinja2 sympy scipy matplotlib PIL pandas cv2 sklearn skimage tensorboard wandb datasets requests psutil h5py nibabel "
+    "pydicom tokenizers sentencepiece tiktoken regex numba networkx pytest httpx fsspec safetensors lightning_utilities "
+    "rich click pydantic jsonargparse omegaconf tensorflow jax flax onnx onnxruntime torchmetrics librosa soundfile "
+    "av decord imageio seaborn tabulate filelock multiprocess dill ray mlflow optuna polars plotly yacs_none".split()
+)
+"""Packages that give numbers, texts and tables, never a module; used only where they are installed."""
+
+
 def provides(name: str) -> bool:
     top = name.partition(".")[0]
+    if top == "transformers":
+        return transformers.provides(name)
     return name in BUILDERS or top in _WHOLE or top in STANDARD
 
 
@@ -105,10 +117,14 @@ def build(machine: Machine, name: str) -> Value:
     """The module, or None where it is not ours."""
     place = BUILDERS.get(name)
     top = name.partition(".")[0]
+    if top == "transformers":
+        return transformers.build(machine, name) if transformers.provides(name) else None
     if place is None:
         if top in _WHOLE:
             place = BUILDERS[top]
         elif top in STANDARD:
+            place = _ROOM + "absent"
+        elif top in DATA_ONLY and machine.sources.find(top) is not None:
             place = _ROOM + "absent"
         else:
             return None

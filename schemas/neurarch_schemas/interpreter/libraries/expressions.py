@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
 _LONGEST_PATTERN = 2000
-_LONGEST_TEXT = 4000
+_LONGEST_TEXT = 60_000
 _OPEN_ENDED = 50
 """A repetition of more than this many counts as endless."""
 

@@ -6,6 +6,7 @@ import inspect as host_inspect
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.libraries.library import module, new_class
+from neurarch_schemas.interpreter.libraries.typing_forms import AnnotationsView
 from neurarch_schemas.interpreter.statements import Annotation
 from neurarch_schemas.interpreter.values import (
     INSTANCE_TYPES,
@@ -43,6 +44,7 @@ def build(machine: Machine, name: str) -> PythonModule:
             "Parameter": parameter,
             "Signature": signature,
             "_empty": empty,
+            "get_annotations": lambda machine, value, **options: AnnotationsView(machine, [value]),
             "isclass": lambda machine, value: isinstance(value, Class),
             "isfunction": lambda machine, value: isinstance(value, Function),
             "ismethod": lambda machine, value: isinstance(value, BoundMethod),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.libraries.containers import abstract_classes, record_class
@@ -17,7 +18,9 @@ from neurarch_schemas.interpreter.values import (
     Instance,
     Property,
     PythonModule,
+    Raised,
     TypingForm,
+    Unknown,
     Value,
 )
 
@@ -84,18 +87,54 @@ def _origin(machine: Machine, form: Value) -> Value:
 
 
 def _hints(machine: Machine, value: Value, *args: Value, **options: Value) -> Value:
-    found: dict[str, Value] = {}
-    bases = reversed(value.mro) if isinstance(value, Class) else ()
-    for base in bases:
-        for key, annotation in base.namespace.get("__annotations__", {}).items():
-            found[key] = resolve_annotation(machine, annotation)
-    return found
+    return AnnotationsView(machine, list(reversed(value.mro)) if isinstance(value, Class) else [value])
 
 
 def resolve_annotation(machine: Machine, annotation: Value) -> Value:
+    """The value of an annotation; Unknown where a name in it is not defined."""
     if isinstance(annotation, Annotation):
-        return machine.evaluate(annotation.node, annotation.frame)
+        node = annotation.node
+        try:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                node = ast.parse(node.value, mode="eval").body
+            return machine.evaluate(node, annotation.frame)
+        except (Raised, SyntaxError):
+            return Unknown("an annotation", data=True)
     return annotation
+
+
+class AnnotationsView(dict):  # type: ignore[type-arg]  # values of the program
+    """Annotations of classes (and parameters of functions), evaluated one by one when asked for."""
+
+    def __init__(self, machine: Machine, owners: list[Value]) -> None:
+        super().__init__()
+        for owner in owners:
+            if isinstance(owner, Class):
+                super().update(owner.namespace.get("__annotations__", {}))
+            elif isinstance(owner, Function):
+                arguments = owner.node.args
+                for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                    if each.annotation is not None:
+                        self[each.arg] = Annotation(each.annotation, owner.frame)
+
+    def interpreted_getitem(self, machine: Machine, key: Value) -> Value:
+        if key not in self:
+            machine.fail("KeyError", str(key))
+        return resolve_annotation(machine, self[key])
+
+    def interpreted_attr(self, machine: Machine, name: str) -> Value:
+        match name:
+            case "get":
+                return Builtin(name, lambda machine, key, default=None: resolve_annotation(machine, self[key]) if key in self else default)
+            case "items":
+                return Builtin(name, lambda machine: [(key, resolve_annotation(machine, item)) for key, item in self.items()])
+            case "values":
+                return Builtin(name, lambda machine: [resolve_annotation(machine, item) for item in self.values()])
+            case "keys":
+                return Builtin(name, lambda machine: list(self))
+            case "copy":
+                return Builtin(name, lambda machine: self)
+        return MISSING
 
 
 class NamedTupleForm:
