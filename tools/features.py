@@ -16,7 +16,7 @@ from neurarch_lsp.lsp.registration import FEATURES
 TARGET = Path(__file__).parents[1] / "docs" / "features.md"
 
 NOTES = {
-    "textDocument/publishDiagnostics": "for clients that cannot pull; versioned, also when parsing fails, cleared on close",
+    "textDocument/publishDiagnostics": "for clients that cannot pull; every version, cleared on close",
     "textDocument/diagnostic": "for clients that can pull, and then nothing is pushed; `unchanged` by content",
     "workspace/diagnostic": "with `diagnostic-mode = workspace`; streamed, held until something changes",
     "textDocument/hover": "key, value, section; first line: the model; neighbouring values computed",

@@ -84,7 +84,7 @@ def test_diagnostics_stand_behind_emoji_where_they_belong(steps: dict[str, dict[
 
 
 def test_hover_lens_and_hints(steps: dict[str, dict[str, Any]]) -> None:
-    assert "**num\\_key\\_value\\_heads**" in steps["hover"]["text"]
+    assert "**`num_key_value_heads`**" in steps["hover"]["text"]
     assert steps["lens"]["title"]
     assert "head_dim 8" in steps["hints"]["labels"]
     assert steps["symbols"]["count"] >= 8

@@ -85,7 +85,7 @@ def _readers(found: key_facts.KeyFacts) -> list[Block]:
 
 
 def _title(found: key_facts.KeyFacts) -> str:
-    title = f"**{escape(found.key)}**"
+    title = f"**{code(found.key)}**"
     if found.name != found.key:
         title += f" ({code(found.name)} in transformers)"
     kind = key_facts.type_text(found.schema) if found.schema else ""

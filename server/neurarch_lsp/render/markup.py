@@ -121,10 +121,21 @@ def _markdown(block: Block) -> str:
         return f"## {block.text}"
     if isinstance(block, Text):
         return block.text
-    lines = [_row(block.header), "|" + "|".join([":--", *["--:"] * (len(block.header) - 1)]) + "|"]
-    for number, row in enumerate(block.rows):
-        lines.append(_row([f"**{cell}**" for cell in row] if number == block.marked else row))
-    return "\n".join(lines)
+    rows = [[f"**{cell}**" for cell in row] if at == block.marked else list(row) for at, row in enumerate(block.rows)]
+    # Aligned in the source too: some editors show it as it is, with the marks of bold and code hidden.
+    widths = [max(3, *(_seen(row[column]) for row in (block.header, *rows))) for column in range(len(block.header))]
+    rule = [":" + "-" * (widths[0] - 1), *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join(_row(_padded(row, widths)) for row in (block.header, rule, *rows))
+
+
+def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """The first column to the left, numbers to the right."""
+    gaps = [" " * (width - _seen(cell)) for cell, width in zip(row, widths, strict=True)]
+    return [cell + gap if at == 0 else gap + cell for at, (cell, gap) in enumerate(zip(row, gaps, strict=True))]
+
+
+def _seen(cell: str) -> int:
+    return len(_EMPHASIS.sub("", cell))
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -141,8 +152,7 @@ def _plain(block: Block) -> str:
     lines = []
     for number, row in enumerate(rows):
         mark = "> " if block.marked is not None and number == block.marked + 1 else "  "
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        lines.append((mark + "  ".join(cells)).rstrip())
+        lines.append((mark + "  ".join(_padded(row, widths))).rstrip())
     return "\n".join(lines)
 
 

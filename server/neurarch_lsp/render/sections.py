@@ -53,13 +53,13 @@ def inner(analysis: Analysis, pointer: str) -> list[Block]:
     if isinstance(container, list):
         return _entry(keys, container, value)
     sentence = meaning(keys[-1])
-    title = f"**{escape(keys[-1])}** in {code(keys[-2])}" if len(keys) > 1 else f"**{escape(keys[-1])}**"
+    title = f"**{code(keys[-1])}** in {code(keys[-2])}" if len(keys) > 1 else f"**{code(keys[-1])}**"
     return [Text(title), Text(sentence)] if sentence else []
 
 
 def _entry(keys: tuple[str, ...], container: list[JSONValue], value: JSONValue) -> list[Block]:
     name, index = keys[-2] if len(keys) > 1 else "", int(keys[-1])
-    text = f"**{escape(name)}**, entry {index} of {len(container)} (counted from 0): {code(value_text(value))}"
+    text = f"**{code(name)}**, entry {index} of {len(container)} (counted from 0): {code(value_text(value))}"
     if not isinstance(value, str | int | float | bool):
         return [Text(text)]
     same = sum(1 for item in container if item == value and type(item) is type(value))
