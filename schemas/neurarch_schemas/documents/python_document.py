@@ -119,14 +119,16 @@ class PythonDocument:
 
     def offset(self, byte_offset: int) -> int:
         """Code points before a byte offset; one inside a character counts as before it."""
-        byte_offset = min(max(byte_offset, 0), len(self.source))
+        if byte_offset >= len(self.source):
+            return len(self.text)
+        byte_offset = max(byte_offset, 0)
         if self._is_ascii:
             return byte_offset
-        block = min(bisect_right(self._blocks, byte_offset) - 1, len(self._blocks) - 1)
+        block = bisect_right(self._blocks, byte_offset) - 1
         begun = self.source[self._blocks[block] : byte_offset]
         # Bytes of the form 10xxxxxx go on with a character.
         count = sum(byte & 0xC0 != 0x80 for byte in begun)
-        inside = byte_offset < len(self.source) and self.source[byte_offset] & 0xC0 == 0x80
+        inside = self.source[byte_offset] & 0xC0 == 0x80
         return block * _BLOCK + count - inside
 
     def span(self, node: Node) -> Span:
