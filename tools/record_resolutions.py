@@ -114,6 +114,8 @@ def write_some(name: str, rng: random.Random, density: float, depth: int = 0) ->
             value: Any = write_some(kind, rng, density, depth + 1)
             if nested.get("any_type") and rng.random() < 0.7:
                 value["model_type"] = nested["model_type"]
+            elif not nested.get("any_type") and rng.random() < 0.3:
+                value["model_type"] = rng.choice([nested["model_type"], name, "clip_vision_model"])
             written[key] = None if nested.get("optional") and rng.random() < 0.3 else value
             continue
         if "null" in (entry.get("type") or []) and isinstance(entry.get("type"), list) and rng.random() < 0.2:

@@ -15,6 +15,7 @@ from tests.config.support import REAL_CONFIGS, lines
 
 from neurarch_schemas.catalogue.load import config_type, read_data, schema
 from neurarch_schemas.config.check_types import accepts, check_types, describe
+from neurarch_schemas.config.read import read_config
 from neurarch_schemas.config.resolve import escape
 
 BASE = Resource.from_contents(read_data("_base.json"))
@@ -93,6 +94,12 @@ def test_messages() -> None:
         "an integer or a list of integers or null"
     )
     assert describe({"enum": ["cls", "mean"]}) == '"cls" or "mean"'
+
+
+def test_infinity_as_transformers_writes_it() -> None:
+    written = {"model_type": "mamba2", "time_step_limit": [0.0, {"__float__": "Infinity"}]}
+    assert check_types(written) == ()
+    assert read_config(written).get("time_step_limit") == [0.0, float("inf")]
 
 
 def test_integers_and_floats() -> None:

@@ -55,6 +55,14 @@ def test_of_two_names_for_one_key_the_synonym_wins_and_the_conflict_is_kept() ->
     assert read_config({"model_type": "gpt2", "hidden_size": 512, "n_embd": 512}).conflicts == ()
 
 
+def test_of_the_two_names_of_the_dtype_the_newer_wins() -> None:
+    config = read_config({"model_type": "llama", "torch_dtype": "float16", "dtype": "bfloat16"})
+    setting = config.setting("dtype")
+    assert setting is not None
+    assert (setting.value, setting.pointer) == ("bfloat16", "/dtype")
+    assert [conflict.name for conflict in config.conflicts] == ["dtype"]
+
+
 def test_a_value_the_class_replaces_is_kept_as_written() -> None:
     config = read_config({"model_type": "qwen2", "sliding_window": 4096, "use_sliding_window": False})
     assert config.get("sliding_window") is None

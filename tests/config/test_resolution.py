@@ -14,8 +14,6 @@ from neurarch_schemas.config.read import read_config
 NOT_RECORDED = {"gemma4_assistant", "nougat", "timm_wrapper", "gemma3n_vision"}
 # Values that are long constants of the class (vocabulary and detector defaults) and no part of any architecture.
 CONSTANTS = {("esm", "vocab_list"), ("layoutxlm", "detectron2_config_args"), ("layoutlmv2", "detectron2_config_args")}
-# Settings transformers spreads through property setters or a backbone named by a timm string.
-NOT_FOLLOWED = {"dpt", "sam3_tracker_video"}
 
 
 def test_every_recorded_config_resolves_as_in_transformers() -> None:
@@ -24,8 +22,6 @@ def test_every_recorded_config_resolves_as_in_transformers() -> None:
     for model_type, written, changed in lines("resolutions.jsonl.xz"):
         record = config_type(model_type)
         assert record is not None
-        if model_type in NOT_FOLLOWED:
-            continue
         config = read_config({"model_type": model_type, **written})
         count += 1
         wrong += [

@@ -80,7 +80,7 @@ def is_kind(kind: str, value: JSONValue) -> bool:
             whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
             return whole and not isinstance(value, bool)
         case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
+            return (isinstance(value, int | float) and not isinstance(value, bool)) or is_special(value)
         case "string":
             return isinstance(value, str)
         case "array":
@@ -88,6 +88,11 @@ def is_kind(kind: str, value: JSONValue) -> bool:
         case "object":
             return isinstance(value, dict)
     return True
+
+
+def is_special(value: JSONValue) -> bool:
+    """Infinity and NaN as transformers writes them: ``{"__float__": "Infinity"}``."""
+    return isinstance(value, dict) and value.keys() == {"__float__"}
 
 
 def same(value: JSONValue, item: object) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from neurarch_schemas.catalogue.load import special_float
 from neurarch_schemas.config.layer_pattern import LayerPattern
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Draft:
         for key, value in written.items():
             if key in record.shadowed:
                 continue
+            if isinstance(value, list) and any(isinstance(item, dict) and "__float__" in item for item in value):
+                value = [special_float(item) if isinstance(item, dict) else item for item in value]
             if key in fields:
                 self.values[synonyms.get(key, key)] = value
             else:

@@ -73,8 +73,12 @@ def finish(draft: Draft) -> ModelConfig:
             conflicts.append(Conflict(name, f"{pointer}/{escape(written[name])}", f"{pointer}/{escape(key)}"))
         if name not in written or key not in record.fields:
             written[name] = key
-    if "torch_dtype" in written and draft.written.get("dtype") is None:
-        written["dtype"] = "torch_dtype"
+    older = draft.written.get("torch_dtype")
+    if older is not None:
+        if draft.written.get("dtype") is None:
+            written["dtype"] = "torch_dtype"
+        elif draft.written["dtype"] != older:
+            conflicts.append(Conflict("dtype", f"{pointer}/dtype", f"{pointer}/torch_dtype"))
     for name, value in draft.values.items():
         if name in draft.derived:
             pattern = draft.patterns.get(name)

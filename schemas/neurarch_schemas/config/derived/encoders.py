@@ -87,6 +87,12 @@ def funnel_blocks(draft: Draft) -> None:
         draft.derive("block_repeats", [1] * len(draft.items("block_sizes")), "once each")
 
 
+def funnel_counts(draft: Draft) -> None:
+    sizes = draft.integers("block_sizes")
+    draft.derive("num_hidden_layers", sum(sizes), "sum of block_sizes")
+    draft.derive("num_blocks", len(sizes), "length of block_sizes")
+
+
 def expand_attention_types(draft: Draft) -> None:
     """GPT-Neo: ``[[["global", "local"], 12]]`` stands for twelve times both."""
     groups = draft.get("attention_types")
@@ -239,4 +245,4 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     "XLNetConfig": (xlnet_head,),
 }
 ROPE: Mapping[str, tuple[Rule, ...]] = {}
-AFTER: Mapping[str, tuple[Rule, ...]] = {}
+AFTER: Mapping[str, tuple[Rule, ...]] = {"FunnelConfig": (funnel_counts,)}

@@ -9,6 +9,8 @@ from neurarch_schemas.config.derived.vocabulary import (
     computed_default,
     copy_of,
     default,
+    default_unless_set,
+    dropped,
     head_dim,
     head_dim_or_zero,
     keyword_default,
@@ -202,7 +204,7 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
         kv_heads,
     ),
     "CsmConfig": (
-        lambda draft: dropped_tie(draft),
+        dropped("tie_word_embeddings"),
         copy_of("tie_word_embeddings", "tie_codebooks_embeddings"),
         kv_heads,
         head_dim,
@@ -255,11 +257,6 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
 }
 
 
-def dropped_tie(draft: Draft) -> None:
-    """Csm ties its codebooks' embeddings, not the words'."""
-    draft.take("tie_word_embeddings")
-
-
 ROPE: Mapping[str, tuple[Rule, ...]] = {
     "Phi3Config": (phi3_rope,),
     "Phi4MultimodalConfig": (phi3_rope,),
@@ -269,13 +266,9 @@ ROPE: Mapping[str, tuple[Rule, ...]] = {
     "MiniMaxM2Config": (rotary_dim_rope,),
 }
 AFTER: Mapping[str, tuple[Rule, ...]] = {
+    "FalconConfig": (set_head_dim,),
     "GraniteSpeech5EncoderConfig": (head_dim, kv_heads, default("subsample_layers", [0, 1])),
     "HyperCLOVAXConfig": (attention_multiplier,),
     "NomicBertConfig": (head_dim,),
-    "Phi4MultimodalConfig": (lambda draft: phi4_end(draft),),
+    "Phi4MultimodalConfig": (default_unless_set("eos_token_id", [199999, 200020]),),
 }
-
-
-def phi4_end(draft: Draft) -> None:
-    if not draft.flag("eos_token_id"):
-        draft.derive("eos_token_id", [199999, 200020], "default of the config class")

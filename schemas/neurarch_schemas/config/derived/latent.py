@@ -108,6 +108,10 @@ def longcat_layers(draft: Draft) -> None:
         draft.derive("num_layers", as_integer(draft.take("num_hidden_layers")) // 2, "num_hidden_layers // 2")
 
 
+def attention_layers(draft: Draft) -> None:
+    draft.derive("num_hidden_layers", 2 * draft.integer("num_layers"), "2 * num_layers")
+
+
 def mistral4_rope(draft: Draft) -> None:
     rotary = draft.integer("qk_rope_head_dim")
     size = draft.integer("qk_nope_head_dim") + rotary
@@ -312,4 +316,7 @@ ROPE: Mapping[str, tuple[Rule, ...]] = {
     "DeepseekV4Config": (deepseek_v4_rope,),
     "HYV4VLTextConfig": (default_sections,),
 }
-AFTER: Mapping[str, tuple[Rule, ...]] = {"DeepseekV4Config": (expert_dtype,)}
+AFTER: Mapping[str, tuple[Rule, ...]] = {
+    "DeepseekV4Config": (expert_dtype,),
+    "LongcatFlashConfig": (attention_layers,),
+}

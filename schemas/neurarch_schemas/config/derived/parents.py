@@ -120,7 +120,7 @@ def image_tokens(draft: Draft) -> None:
 
 def molmo2_layers(draft: Draft) -> None:
     """Older files keep the whole vision tower; only the layers up to the last one read are built."""
-    if "vision_config" not in draft.places:
+    if draft.written.get("vit_config") is None:
         return
     vision, adapter = draft.inside("vision_config"), draft.inside("adapter_config")
     count = vision.integer("num_hidden_layers")

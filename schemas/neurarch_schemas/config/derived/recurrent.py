@@ -78,6 +78,14 @@ def jamba_layers(draft: Draft) -> None:
     )
 
 
+def jamba_experts(draft: Draft) -> None:
+    """How many experts each layer has; 1 is a plain feed-forward."""
+    period, offset, length = draft.integer("expert_layer_period"), draft.integer("expert_layer_offset"), layers(draft)
+    count = draft.integer("num_experts")
+    pattern = by_index(length, lambda i: count if i % period == offset else 1, min(period, max(length, 1)))
+    draft.derive_pattern("layers_num_experts", pattern, "expert_layer_period, expert_layer_offset")
+
+
 def bamba_layers(draft: Draft) -> None:
     chosen = draft.get("attn_layer_indices")
     attending: dict[int, JSONScalar] = dict.fromkeys(draft.integers("attn_layer_indices") if chosen else (), FULL)
@@ -329,7 +337,7 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
     "MambaConfig": MAMBA,
     "Mamba2Config": (auto_rank("time_step_rank"), mamba_layers),
     "GraniteMoeHybridConfig": (kv_heads, mamba_head_size(), alike("layer_types", LINEAR)),
-    "JambaConfig": (kv_heads, auto_rank("mamba_dt_rank"), jamba_layers),
+    "JambaConfig": (kv_heads, auto_rank("mamba_dt_rank"), jamba_layers, jamba_experts),
     "KimiLinearConfig": (kv_heads, latent_head_dims),
     "LaraMiniConfig": (
         per_layer(

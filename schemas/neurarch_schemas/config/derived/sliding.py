@@ -19,7 +19,6 @@ from neurarch_schemas.config.derived.vocabulary import (
     first_dense_by,
     head_dim,
     kv_heads,
-    layers,
     per_layer,
     set_head_dim,
 )
@@ -45,6 +44,7 @@ from neurarch_schemas.config.derived.windows import (
     first_of_group,
     first_of_group_by,
     flint,
+    gemma3_layers,
     gemma3n_lists,
     halved_window,
     heads_everywhere,
@@ -56,6 +56,7 @@ from neurarch_schemas.config.derived.windows import (
     mellum_mtp,
     mimo_window,
     modernbert_decoder_window,
+    modernbert_window,
     qwen2_moe,
     smollm3_layers,
     split_rope,
@@ -64,7 +65,7 @@ from neurarch_schemas.config.derived.windows import (
     zaya_rope,
     zero_window_is_none,
 )
-from neurarch_schemas.config.draft import Draft, Rule, as_integer
+from neurarch_schemas.config.draft import Rule
 
 BEFORE: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(
@@ -111,7 +112,7 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
         per_layer("layer_types", flint, "full_attention in every 4th layer"),
         default("mlp_only_layers", [0, 1]),
     ),
-    "Gemma3TextConfig": (halved_window, lambda draft: gemma3_layers(draft)),
+    "Gemma3TextConfig": (halved_window, gemma3_layers),
     "Gemma3nTextConfig": (gemma3n_lists,),
     "GptOssConfig": (kv_heads, head_dim, alternating(2), default("rope_parameters", dict(OSS_ROPE))),
     "InklingTextConfig": (inkling_layers,),
@@ -176,12 +177,6 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
 }
 
 
-def gemma3_layers(draft: Draft) -> None:
-    if draft.is_null("layer_types"):
-        step = as_integer(draft.keywords.get("sliding_window_pattern", 6))
-        draft.derive_pattern("layer_types", every_nth(step, layers(draft), FULL, SLIDING), "sliding_window_pattern")
-
-
 ROPE: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(
         ("Gemma3TextConfig", "Gemma3nTextConfig", "T5Gemma2TextConfig", "T5Gemma2DecoderConfig"), (SPLIT_ROPE,)
@@ -200,4 +195,5 @@ AFTER: Mapping[str, tuple[Rule, ...]] = {
     "MuseGlimmerTextConfig": (layer_theta_or_none,),
     "MuseSparkTextConfig": (layer_theta_or_none,),
     "MellumConfig": (mellum_mtp,),
+    "ModernBertConfig": (modernbert_window,),
 }

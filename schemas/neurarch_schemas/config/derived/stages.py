@@ -149,12 +149,15 @@ def levit_shrinking(draft: Draft) -> None:
 
 def dpt(draft: Draft) -> None:
     """Without a hybrid backbone there is no feature map to read from it."""
-    hybrid = draft.flag("is_hybrid")
-    if hybrid:
-        backbone = draft.nested_values("backbone_config")
-        if backbone is not None:
-            backbone.setdefault("model_type", "bit")
+    if draft.flag("is_hybrid"):
+        backbone = draft.nested_values("backbone_config") or dict(draft.type.nested["backbone_config"].settings or {})
+        draft.values["backbone_config"] = {"model_type": "bit", **backbone}
         return
+    name = draft.take("backbone")
+    if name is not None:
+        if draft.values.get("backbone_config") is None:
+            draft.values["backbone_config"] = {"model_type": "timm_backbone", "backbone": name}
+        draft.derive("backbone_out_indices", None, "backbone")
     draft.derive("backbone_featmap_shape", None, "is_hybrid is off")
     draft.derive("neck_ignore_stages", [], "is_hybrid is off")
 
@@ -224,8 +227,25 @@ def tracker_image(draft: Draft) -> None:
     """SAM 3: one image size for the tower and the prompts."""
     size = draft.keywords.get("image_size", 1008)
     draft.derive("image_size", size, "image_size")
-    for path in ("prompt_encoder_config", "vision_config", "vision_config.backbone_config"):
-        draft.inside(path).derive("image_size", size, "image_size of the parent")
+    vision = draft.inside("vision_config")
+    for nested in (draft.inside("prompt_encoder_config"), vision, vision.inside("backbone_config")):
+        nested.derive("image_size", size, "image_size of the parent")
+    patch = vision.inside("backbone_config").integer("patch_size")
+    sides = [factor * as_integer(size) // patch for factor in (4, 2, 1)]
+    vision.derive("backbone_feature_sizes", [[side, side] for side in sides], "image_size // patch_size")
+    draft.derive("memory_attention_rope_feat_sizes", [sides[-1], sides[-1]], "image_size // patch_size")
+
+
+def image_size_inside(*paths: str) -> Rule:
+    """SAM 3: an image size written on the outside goes to the tower."""
+
+    def rule(draft: Draft) -> None:
+        size = draft.keywords.get("image_size")
+        if size is not None:
+            for path in paths:
+                draft.inside(path).derive("image_size", size, "image_size of the parent")
+
+    return rule
 
 
 # Default layouts of the PP-LCNet family: kernel, channels in, channels out, stride, squeeze-and-excitation.

@@ -22,6 +22,7 @@ from neurarch_schemas.config.derived.stages import (
     detr_projector,
     dpt,
     efficientnet_layers,
+    image_size_inside,
     kernels,
     lengths_of,
     levit_shrinking,
@@ -217,13 +218,14 @@ BEFORE: Mapping[str, tuple[Rule, ...]] = {
 }
 ROPE: Mapping[str, tuple[Rule, ...]] = {}
 AFTER: Mapping[str, tuple[Rule, ...]] = {
+    "Sam3VisionConfig": (image_size_inside("backbone_config"),),
     "CHMv2Config": (
         default("reassemble_factors", [4, 2, 1, 0.5]),
         default("post_process_channels", [128, 256, 512, 1024]),
     ),
     "EfficientNetConfig": (efficientnet_layers,),
     "Sapiens2Config": (sapiens2_kv_heads,),
-    "Sam3TrackerVideoConfig": (default("memory_attention_rope_feat_sizes", [72, 72]), tracker_image),
+    "Sam3TrackerVideoConfig": (tracker_image,),
     "Step3p7VisionConfig": (
         computed(
             "intermediate_size",

@@ -274,6 +274,11 @@ def mimo_window(draft: Draft) -> None:
         draft.derive("sliding_window", as_integer(window) + 1, "sliding_window_size + 1")
 
 
+def modernbert_window(draft: Draft) -> None:
+    """Half of ``local_attention`` to each side."""
+    draft.derive("sliding_window", draft.integer("local_attention") // 2, "local_attention // 2")
+
+
 def modernbert_decoder_window(draft: Draft) -> None:
     window = draft.get("local_attention")
     draft.derive("sliding_window", as_integer(window) // 2 if window else -1, "local_attention // 2")
@@ -427,3 +432,9 @@ def heads_everywhere(draft: Draft) -> None:
 
 
 SPLIT_ROPE = split_rope(1000000.0, 10000.0)
+
+
+def gemma3_layers(draft: Draft) -> None:
+    if draft.is_null("layer_types"):
+        step = as_integer(draft.keywords.get("sliding_window_pattern", 6))
+        draft.derive_pattern("layer_types", every_nth(step, layers(draft), FULL, SLIDING), "sliding_window_pattern")
