@@ -55,6 +55,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Python:
+    """How Python model code is read."""
+
+    search_paths: tuple[str, ...] = ()
+    """Folders that imports are looked up in after the file's own import root, absolute or beside the settings file."""
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """Settings that apply to one file; ``ignores`` holds only the entries whose glob matches it."""
 
@@ -66,6 +74,7 @@ class Options:
     ignores: tuple[Ignore, ...] = ()
     serving: Serving = field(default_factory=Serving)
     limits: Limits = field(default_factory=Limits)
+    python: Python = field(default_factory=Python)
     transformers_version: str | None = None
     plugins: tuple[str, ...] = ()
     """Packages whose rules (entry points of the group ``neurarch_lsp.rules``) run too."""
@@ -82,6 +91,8 @@ def options_from(data: Mapping[str, Any], base: Options | None = None) -> Option
             values[name] = _section(Serving, values[name], value)
         elif name == "limits":
             values[name] = _section(Limits, values[name], value)
+        elif name == "python":
+            values[name] = Python(tuple(value.get("search-paths", values[name].search_paths)))
         elif name == "ignores":
             values[name] = tuple(ignore_from(entry) for entry in value)
         elif name == "severity":
@@ -111,4 +122,4 @@ def _known(kind: type, current: object) -> dict[str, Any]:
     return {item.name: getattr(current, item.name) for item in fields(kind)}
 
 
-__all__ = ["Ignore", "Level", "Limits", "Options", "Serving", "Severity", "ignore_from", "options_from"]
+__all__ = ["Ignore", "Level", "Limits", "Options", "Python", "Serving", "Severity", "ignore_from", "options_from"]

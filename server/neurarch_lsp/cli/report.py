@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.cli import sources
+from neurarch_lsp.cli.python_report import environment_paths, python_entry, python_text, split
 from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, assumptions, context_lengths, output_format
 from neurarch_lsp.render.report_json import Entry, entry, failed_entry
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_lsp.render.card_blocks import Card
+    from neurarch_rules.engine.options import Options
 
 USAGE_ERROR = 2
 
@@ -58,6 +60,9 @@ def _json(loaded: Sequence[sources.Source], contexts: Sequence[int], assumed: As
 
     entries: list[Entry] = []
     for source in loaded:
+        if source.python:
+            entries.append(python_entry(source.name, search_paths(source.name), contexts))
+            continue
         if source.analysis is None:
             entries.append(failed_entry(source.name, source.error or "nothing is known"))
             continue
@@ -73,6 +78,8 @@ def _text(
 ) -> str:
     pieces: list[str] = []
     for source in loaded:
+        if source.python:
+            pieces.append("\n".join(python_text(source.name, search_paths(source.name))) + "\n")
         if source.analysis is None:
             continue
         if form == "text" and tensors:
@@ -87,16 +94,27 @@ def _text(
 def card_of(source: sources.Source, assumed: Assumptions) -> Card:
     """The card of a source that was read, with what the rules say under the settings that apply to it."""
     from neurarch_lsp.card.build import build_card
-    from neurarch_lsp.settings.resolve import Resolver, SettingsError
-    from neurarch_rules.engine.options import Options
     from neurarch_rules.engine.run import check
 
     assert source.analysis is not None
+    return build_card(source.name, source.analysis, check(source.analysis, options_of(source.name)), assumed)
+
+
+def options_of(path: str) -> Options:
+    """The settings that apply to a file; the defaults where its settings file is broken (--check says why)."""
+    from neurarch_lsp.settings.resolve import Resolver, SettingsError
+    from neurarch_rules.engine.options import Options
+
     try:
-        options = Resolver().options_for(source.name if os.path.exists(source.name) else None)
+        return Resolver().options_for(path if os.path.exists(path) else None)
     except SettingsError:
-        options = Options()
-    return build_card(source.name, source.analysis, check(source.analysis, options), assumed)
+        return Options()
+
+
+def search_paths(name: str) -> list[str]:
+    """Where imports of a Python file are looked up: the setting, then the environment's packages."""
+    path = split(name)[0]
+    return [*options_of(path).python.search_paths, *environment_paths()]
 
 
 def render_card(card: Card, form: str) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from neurarch_lsp.cli.python_report import is_python, split
 from neurarch_rules.engine.analyse import analyse_text
 from neurarch_schemas.analysis import Analysis
 
@@ -23,10 +24,14 @@ class Source:
     analysis: Analysis | None
     error: str | None = None
     missing: bool = False
+    python: bool = False
+    """A Python file, or one with an expression behind a colon: read by the interpreter, not as a config."""
 
 
 def load(name: str, stdin_filename: str | None = None) -> Source:
     """A file, "-", or ORG/NAME in the local Hugging Face cache."""
+    if is_python(name):
+        return Source(name, None, python=True, missing=not os.path.isfile(split(name)[0]))
     if name == "-":
         return _analysed(name, stdin_filename or "config.json", sys.stdin.buffer.read())
     path = name

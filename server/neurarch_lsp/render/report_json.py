@@ -10,6 +10,8 @@ from neurarch_schemas.accounting.dtypes import size_in_bytes
 
 if TYPE_CHECKING:
     from neurarch_schemas.accounting.adapter import Adapter
+    from neurarch_schemas.accounting.kv_cache import KVCache
+    from neurarch_schemas.accounting.parameters import ParameterCount
     from neurarch_schemas.analysis import Analysis
 
 DEFAULT_CONTEXT = 8192
@@ -45,7 +47,9 @@ def entry(file: str, analysis: Analysis, contexts: Sequence[int] = (), cache_dty
         "error": None,
         "model_type": config.model_type or None,
         "architecture": config.architecture or None,
-        "parameters": _parameters(analysis),
+        "parameters": parameters_entry(
+            analysis.parameters, exact=analysis.parameters is not None, reason=analysis.built.reason
+        ),
         "tensors": _tensors(analysis),
         "kv_cache": _kv_cache(analysis, lengths, cache_dtype),
         "weights": _weights(analysis),
@@ -53,8 +57,7 @@ def entry(file: str, analysis: Analysis, contexts: Sequence[int] = (), cache_dty
     }
 
 
-def _parameters(analysis: Analysis) -> Entry:
-    count = analysis.parameters
+def parameters_entry(count: ParameterCount | None, *, exact: bool, reason: str | None) -> Entry:
     return {
         "total": None if count is None else count.total,
         "active": None if count is None else count.active,
@@ -62,8 +65,8 @@ def _parameters(analysis: Analysis) -> Entry:
         "buffers": None if count is None else count.buffers,
         "stored": None if count is None else count.stored,
         "by_part": None if count is None else dict(count.by_part),
-        "exact": count is not None,
-        "reason": analysis.built.reason,
+        "exact": exact,
+        "reason": reason,
     }
 
 
@@ -74,9 +77,10 @@ def _tensors(analysis: Analysis) -> list[list[Any]] | None:
 
 def _kv_cache(analysis: Analysis, lengths: Sequence[int], chosen: str | None) -> Entry | None:
     cache = analysis.kv_cache
-    if cache is None:
-        return None
-    dtype = analysis.cache_dtype(chosen)
+    return None if cache is None else kv_cache_entry(cache, analysis.cache_dtype(chosen), lengths)
+
+
+def kv_cache_entry(cache: KVCache, dtype: str, lengths: Sequence[int]) -> Entry:
     return {
         "bytes_per_token": size_in_bytes(cache.per_token, dtype),
         "bytes_per_token_expanded": size_in_bytes(cache.per_token_expanded, dtype),

@@ -60,6 +60,12 @@ class LimitsModel(_Table):
     )
 
 
+class PythonModel(_Table):
+    """How Python model code is read; nothing of it is run."""
+
+    search_paths: list[str] = Field(default=[], description="Folders that imports are looked up in, as text.")
+
+
 class SettingsModel(_Table):
     """The table ``[tool.neurarch-lsp]`` of pyproject.toml, or the whole of neurarch-lsp.toml."""
 
@@ -71,6 +77,7 @@ class SettingsModel(_Table):
     exclude: list[str] = Field(default=[], description="Globs of files that are not linted.")
     serving: ServingModel = Field(default_factory=lambda: ServingModel.model_validate({}))
     limits: LimitsModel = Field(default_factory=lambda: LimitsModel.model_validate({}))
+    python: PythonModel = Field(default_factory=lambda: PythonModel.model_validate({}))
     transformers_version: str | None = Field(
         None, description="Installed transformers version, such as 5.2 or >=4.45; default: what requirements name."
     )

@@ -1,0 +1,135 @@
+"""``--report FILE.py`` and ``FILE.py:EXPRESSION``: the module classes of a Python file, by interpretation alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from glob import glob
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.render.report_json import Entry, failed_entry, kv_cache_entry, parameters_entry
+
+if TYPE_CHECKING:
+    from neurarch_schemas.interpreter import Interpretation
+    from neurarch_schemas.modules.tree import Module
+
+SPLIT = ".py:"
+
+
+@dataclass(frozen=True)
+class Construction:
+    """One module class or expression: its 1-based line (None for an expression) and what evaluating it gave."""
+
+    name: str
+    line: int | None
+    construction: str | None
+    tree: Module | None
+    exact: bool
+    reason: str | None
+
+
+def is_python(name: str) -> bool:
+    return name.endswith(".py") or SPLIT in name
+
+
+def split(name: str) -> tuple[str, str | None]:
+    """ "model.py:GPT(GPTConfig())" as path and expression; only the first colon after ".py" splits."""
+    path, separator, expression = name.partition(SPLIT)
+    return (path + ".py", expression) if separator else (name, None)
+
+
+def constructions(path: str, expression: str | None, search_paths: Sequence[str]) -> list[Construction] | str:
+    """What a file builds, or why nothing can be said."""
+    if not os.path.isfile(path):
+        return "cannot be read: No such file or directory"
+    from neurarch_schemas.interpreter import SourceCache, interpret, module_classes
+
+    cache = SourceCache()
+    if expression is not None:
+        return [_construction(expression, None, expression, interpret(path, expression, search_paths, cache=cache))]
+    found: list[Construction] = []
+    for module_class in module_classes(path, search_paths, cache=cache):
+        if module_class.construction is None:
+            found.append(Construction(module_class.name, module_class.line, None, None, False, module_class.reason))
+        else:
+            result = interpret(path, module_class.construction, search_paths, cache=cache)
+            found.append(_construction(module_class.name, module_class.line, module_class.construction, result))
+    return found
+
+
+def _construction(name: str, line: int | None, text: str, result: Interpretation) -> Construction:
+    return Construction(name, line, text, result.tree, result.exact, result.reason)
+
+
+def environment_paths() -> list[str]:
+    """Folders of installed packages: the active virtual environment's, then this interpreter's; read as text only."""
+    active = os.environ.get("VIRTUAL_ENV")
+    folders = glob(os.path.join(active, "lib", "python*", "site-packages")) if active else []
+    folders += [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    return list(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
+
+
+def python_entry(name: str, search_paths: Sequence[str], contexts: Sequence[int]) -> Entry:
+    path, expression = split(name)
+    found = constructions(path, expression, search_paths)
+    if isinstance(found, str):
+        return failed_entry(name, found)
+    entry: Entry = {**failed_entry(path, ""), "error": None, "models": [_model(item) for item in found]}
+    if not found:
+        entry["error"] = "no module class is defined here"
+    if expression is not None:
+        (only,) = found
+        entry |= {"construction": expression} | {key: _model(only)[key] for key in ("parameters", "tensors")}
+        if only.tree is not None:
+            from neurarch_schemas.accounting.kv_cache import kv_cache
+
+            cache = kv_cache(only.tree)
+            entry["kv_cache"] = None if cache is None else kv_cache_entry(cache, "bfloat16", contexts or (8192,))
+    return entry
+
+
+def _model(item: Construction) -> Entry:
+    from neurarch_schemas.accounting.parameters import count_parameters
+    from neurarch_schemas.modules.tree import rows
+
+    counted = None if item.tree is None else count_parameters(item.tree)
+    tensors = (
+        None if item.tree is None else [[row.name, list(row.shape), row.kind, row.count] for row in rows(item.tree)]
+    )
+    return {
+        "name": item.name,
+        "line": item.line,
+        "construction": item.construction,
+        "parameters": parameters_entry(counted, exact=item.exact, reason=item.reason),
+        "tensors": tensors if item.exact else None,
+    }
+
+
+def python_text(name: str, search_paths: Sequence[str]) -> Iterator[str]:
+    """Lines for a terminal."""
+    path, expression = split(name)
+    found = constructions(path, expression, search_paths)
+    yield path
+    if isinstance(found, str):
+        yield f"  {found}"
+        return
+    if not found:
+        yield "  no module class is defined here"
+    from neurarch_schemas.accounting.parameters import count_parameters
+    from neurarch_schemas.modules.tree import rows
+
+    for item in found:
+        where = "" if item.line is None else f":{item.line}"
+        if item.tree is None:
+            yield f"  {item.name}{where}  {item.construction or ''}  not known: {item.reason}"
+            continue
+        counted = count_parameters(item.tree)
+        label = "exact" if item.exact else f"estimated: {item.reason}"
+        buffers = f", {counted.buffers:,} scalars of buffers" if counted.buffers else ""
+        yield f"  {item.name}{where}  {item.construction}  {counted.total:,} parameters{buffers}, {label}"
+        if expression is not None:
+            for row in rows(item.tree):
+                shape = " x ".join(f"{size:,}" for size in row.shape) or "scalar"
+                yield f"    {row.name:<56} {shape:>24}  x{row.count:,}{'' if row.kind == 'parameter' else '  buffer'}"
