@@ -1,0 +1,70 @@
+"""EfficientNet (arXiv:1905.11946): inverted residuals with gated channels, scaled in width and depth."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.convolution_stages import make_divisible
+from neurarch_schemas.modules.layers import batch_norm, convolution, linear
+from neurarch_schemas.modules.tree import Module, Stack, concatenate, named, stack
+
+MODEL_TYPES = ("efficientnet",)
+
+
+def scaled(config: ModelConfig, channels: int) -> int:
+    return make_divisible(channels * config.number("width_coefficient"), config.integer("depth_divisor"))
+
+
+def block(config: ModelConfig, inputs: int, outputs: int, kernel: int, ratio: int) -> Module:
+    """The squeeze is a share of the inputs, not of the expanded channels."""
+    expanded = inputs * ratio
+    squeezed = max(1, int(inputs * config.number("squeeze_expansion_ratio")))
+    parts: dict[str, Module | Stack | None] = {}
+    if ratio != 1:
+        parts["expansion.expand_conv"] = convolution(inputs, expanded, (1, 1), bias=False)
+        parts["expansion.expand_bn"] = batch_norm(expanded)
+    depthwise = convolution(expanded, expanded, (kernel, kernel), bias=False, groups=expanded)
+    parts["depthwise_conv.depthwise_conv"] = depthwise
+    parts["depthwise_conv.depthwise_norm"] = batch_norm(expanded)
+    parts["squeeze_excite.reduce"] = convolution(expanded, squeezed, (1, 1))
+    parts["squeeze_excite.expand"] = convolution(squeezed, expanded, (1, 1))
+    parts["projection.project_conv"] = convolution(expanded, outputs, (1, 1), bias=False)
+    parts["projection.project_bn"] = batch_norm(outputs)
+    return Module("Block", children=named(parts), part="convolution")
+
+
+def backbone(config: ModelConfig) -> Module:
+    stages, outputs = [], 0
+    keys = ("in_channels", "out_channels", "kernel_sizes", "expand_ratios", "num_block_repeats")
+    lists = [config.integers(key) for key in keys]
+    if min(map(len, lists)) < len(lists[0]):
+        raise CannotBuild(f"{', '.join(keys)} must be equally long", keys)
+    for source, target, kernel, ratio, repeats in zip(*lists, strict=False):
+        inputs, outputs = scaled(config, source), scaled(config, target)
+        count = ceil(config.number("depth_coefficient") * repeats)
+        stages.append(stack(block(config, inputs, outputs, kernel, ratio), times=min(count, 1)))
+        stages.append(stack(block(config, outputs, outputs, kernel, ratio), times=count - 1))
+    stem, top = scaled(config, 32), scaled(config, 1280)
+    parts: dict[str, Module | Stack | None] = {
+        "embeddings.convolution": convolution(config.integer("num_channels"), stem, (3, 3), bias=False),
+        "embeddings.batchnorm": batch_norm(stem),
+        "encoder.blocks": concatenate(*stages),
+        "encoder.top_conv": convolution(outputs, top, (1, 1), bias=False),
+        "encoder.top_bn": batch_norm(config.integer("hidden_dim")),
+    }
+    return Module("Model", children=named(parts), part="convolution")
+
+
+def build(config: ModelConfig) -> Module:
+    head, model = head_name(config.architecture), backbone(config)
+    if head == "Model":
+        return model
+    if head != "ForImageClassification":
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    labels = label_count(config)
+    classifier = linear(config.integer("hidden_dim"), labels, part="head") if labels else None
+    parts: dict[str, Module | Stack | None] = {"efficientnet": model, "classifier": classifier}
+    return Module(config.architecture, children=named(parts))
