@@ -23,7 +23,8 @@ LEAST_SHARE = 0.5
 
 def check(context: Context) -> Iterator[Finding]:
     """Layers of one side only are left to ``layer-count-vs-checkpoint``, a missing head to ``tie-vs-checkpoint``."""
-    found, tensors = context.analysis.checkpoint_match, context.analysis.folder.checkpoint
+    tensors = context.analysis.folder.checkpoint
+    found = context.analysis.checkpoint_match if tensors else None
     if found is None or found.agrees or not tensors:
         return
     stored_layers = [index for tensor in tensors if (index := layer_index(tensor.name)) is not None]

@@ -68,13 +68,15 @@ def _in_nested(context: Context, config: ModelConfig, key: str, value: JSONValue
         inner = written(context.analysis, nested)
         if record is None or name not in TEXT or nested.pointer == config.pointer or not inner or key in inner:
             continue
-        if not record.knows(key) or key.startswith("_") or value is None or nested.get(key) == value:
+        if not record.knows(key) or key.startswith("_") or value is None:
             continue
         pointer = join_pointer(config.pointer, key)
-        effective = quoted(nested.get(key))
+        is_same = nested.get(key) == value
+        uses = f"the text model uses its default, {quoted(nested.get(key))}"
         return Finding(
-            f"{key} is read inside {name}, not here: the text model uses {effective}",
+            f"{key} is read inside {name}, not here: {uses}" + (", which happens to be the same" if is_same else ""),
             Place(pointer, on="key"),
+            severity="info" if is_same else None,
             fixes=combined(
                 f"move into {name}", "unsafe", move_pair(context.analysis.document, pointer, nested.pointer)
             ),

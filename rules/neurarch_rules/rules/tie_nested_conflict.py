@@ -25,6 +25,14 @@ def check(context: Context) -> Iterator[Finding]:
         if key not in ("text_config", "llm_config", "thinker_config", "decoder"):
             continue
         inner = written(context.analysis, nested).get("tie_word_embeddings")
+        effective = config.get("tie_word_embeddings")
+        if outer is None and isinstance(effective, bool) and isinstance(inner, bool) and effective != inner:
+            yield Finding(
+                f"tie_word_embeddings {str(inner).lower()} in {key} is not what counts: transformers 5 reads the outer one, "
+                f"which is {str(effective).lower()} by default",
+                Place("/tie_word_embeddings"),
+                (Related(Place(f"{nested.pointer}/tie_word_embeddings"), f"{key} says {str(inner).lower()}"),),
+            )
         if isinstance(outer, bool) and isinstance(inner, bool) and outer != inner:
             shown = str(outer).lower()
             yield Finding(
