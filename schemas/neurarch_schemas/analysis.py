@@ -53,7 +53,21 @@ class Analysis:
         try:
             return Built(architectures.build(self.config), None)
         except CannotBuild as error:
-            return Built(None, str(error), error.keys, error.caching)
+            return self._built_from_remote_code() or Built(None, str(error), error.keys, error.caching)
+
+    def _built_from_remote_code(self) -> Built | None:
+        """The tree of a model whose own code lies beside its config; None where there is none to read."""
+        from neurarch_schemas.remote_code import interpret_remote
+        from neurarch_schemas.surroundings.environment import installed_packages
+
+        if self.config is None or self.config.is_native:
+            return None
+        found = interpret_remote(self.config, self.document.data, self.folder, installed_packages())
+        if found is None:
+            return None
+        if found.tree is not None and found.exact:
+            return Built(found.tree, None)
+        return Built(None, f"its own code could not be followed: {found.reason}")
 
     @cached_property
     def rows(self) -> tuple[Row, ...] | None:

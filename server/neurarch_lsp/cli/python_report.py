@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.report_json import Entry, failed_entry, kv_cache_entry, parameters_entry
@@ -61,14 +59,6 @@ def constructions(path: str, expression: str | None, search_paths: Sequence[str]
 
 def _construction(name: str, line: int | None, text: str, result: Interpretation) -> Construction:
     return Construction(name, line, text, result.tree, result.exact, result.reason)
-
-
-def environment_paths() -> list[str]:
-    """Folders of installed packages: the active virtual environment's, then this interpreter's; read as text only."""
-    active = os.environ.get("VIRTUAL_ENV")
-    folders = glob(os.path.join(active, "lib", "python*", "site-packages")) if active else []
-    folders += [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    return list(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 
 
 def python_entry(name: str, search_paths: Sequence[str], contexts: Sequence[int]) -> Entry:

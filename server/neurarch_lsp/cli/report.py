@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.cli import sources
-from neurarch_lsp.cli.python_report import environment_paths, python_entry, python_text, split
+from neurarch_lsp.cli.python_report import python_entry, python_text, split
 from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, assumptions, context_lengths, output_format
 from neurarch_lsp.render.report_json import Entry, entry, failed_entry
 
@@ -113,8 +113,10 @@ def options_of(path: str) -> Options:
 
 def search_paths(name: str) -> list[str]:
     """Where imports of a Python file are looked up: the setting, then the environment's packages."""
+    from neurarch_schemas.surroundings.environment import installed_packages
+
     path = split(name)[0]
-    return [*options_of(path).python.search_paths, *environment_paths()]
+    return [*options_of(path).python.search_paths, *installed_packages()]
 
 
 def render_card(card: Card, form: str) -> str:
