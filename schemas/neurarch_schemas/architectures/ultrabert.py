@@ -1,4 +1,4 @@
-"""UltraBERT: a Llama-like stack that attends in both directions, mostly within windows, under a narrow prediction head."""
+"""UltraBERT: a Llama-like stack that attends in both directions, mostly within windows, with a narrow language head."""
 
 from __future__ import annotations
 
