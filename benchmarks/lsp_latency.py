@@ -1,0 +1,170 @@
+"""Latency of the language server: start, edit to diagnostics, hover, completion; memory over many edits.
+
+Usage: python benchmarks/lsp_latency.py [--json-server COMMAND] [--large CONFIG] [--edits N]
+
+``--json-server`` is vscode-json-language-server, measured on the same file in the same run. ``--large`` is a config of
+a few MB; without it one is made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from harness import HEADER, Timing, command, row
+from lsp_client import LspClient
+
+ROOT = Path(__file__).resolve().parent.parent
+SERVER = [sys.executable, "-m", "neurarch_lsp"]
+URI = "file:///nowhere/benchmark/config.json"
+
+
+def typing(client: LspClient, text: str, edits: int, uri: str = URI) -> Timing:
+    """One digit of the layer count typed and removed in turn, as a person does; the first edits are not counted."""
+    lines = text.split("\n")
+    line = next(number for number, content in enumerate(lines) if '"num_hidden_layers"' in content)
+    character = len(lines[line].rstrip(",\r"))
+    client.open(uri, text)
+    found = []
+    for number in range(edits + 10):
+        removed, new = (0, "1") if number % 2 == 0 else (1, "")
+        seconds = client.edit(uri, number + 2, line, character, removed, new)
+        if number >= 10:
+            found.append(seconds)
+    return Timing(tuple(sorted(found)))
+
+
+def timed(call: Callable[[], object], runs: int = 200) -> Timing:
+    found = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - started)
+    return Timing(tuple(sorted(found)))
+
+
+def figures(timing: Timing) -> str:
+    middle, high, worst = (1000 * timing.percentile(percent) for percent in (50, 95, 99))
+    return f"p50 {middle:.1f} ms, p95 {high:.1f}, p99 {worst:.1f}"
+
+
+def layered(layers: int = 60) -> str:
+    config = json.loads((ROOT / "examples" / "heron-moe-230b" / "config.json").read_text(encoding="utf-8"))
+    config["num_hidden_layers"] = layers
+    return json.dumps(config, indent=2) + "\n"
+
+
+def large() -> str:
+    """About 3 MB: 22,000 quantized layers beside a small model."""
+    config = json.loads(layered())
+    config["quantization_config"] = {
+        "quant_method": "modelopt",
+        "quantized_layers": {
+            f"model.layers.{number // 370}.block_sparse_moe.experts.{number % 370}.gate_up_proj": {
+                "quant_algo": "NVFP4",
+                "group_size": 16,
+                "pre_quant_scale": False,
+            }
+            for number in range(22_000)
+        },
+    }
+    return json.dumps(config, indent=2) + "\n"
+
+
+def start() -> str:
+    """Server start to the answer to initialize, beside the import it cannot do without; run by run."""
+    ratios, ours, peers = [], [], []
+    for _ in range(9):
+        peer = command([sys.executable, "-c", "import pygls.lsp.server"], 1).median
+        client = LspClient(SERVER)
+        client.end()
+        ratios.append(client.seconds_to_initialize / peer)
+        ours.append(client.seconds_to_initialize)
+        peers.append(peer)
+    ratio = sorted(ratios)[len(ratios) // 2]
+    measured = f"{sorted(ours)[4] * 1000:.0f} ms / {sorted(peers)[4] * 1000:.0f} ms = {ratio:.2f}"
+    return row("server start to initialize against `import pygls.lsp.server`", measured, "1.3", ratio < 1.3)
+
+
+def resident_mib(process: int) -> float:
+    for line in Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def memory(text: str, edits: int) -> str:
+    client = LspClient(SERVER)
+    typing(client, text, 1000)
+    before = resident_mib(client.process.pid)
+    typing(client, text, edits, "file:///nowhere/second/config.json")
+    after = resident_mib(client.process.pid)
+    client.end()
+    growth = 100 * (after / before - 1)
+    return row(
+        f"resident memory after {edits:,} edits against 1,000", f"{before:.0f} -> {after:.0f} MiB", "+5 %", growth <= 5
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json-server", metavar="COMMAND")
+    parser.add_argument("--large", metavar="CONFIG")
+    parser.add_argument("--edits", type=int, default=10_000)
+    arguments = parser.parse_args()
+    small = layered()
+    big = Path(arguments.large).read_text(encoding="utf-8") if arguments.large else large()
+    print(HEADER)
+    print(start())
+
+    client = LspClient(SERVER)
+    found = typing(client, small, 400)
+    holds = found.median < 0.005 and found.percentile(99) < 0.016
+    print(row("edit to published diagnostics, 60 layers", figures(found), "p50 5 ms, p99 16 ms", holds))
+    lines = small.split("\n")
+    line = next(number for number, content in enumerate(lines) if '"num_key_value_heads"' in content)
+    place = {"textDocument": {"uri": URI}, "position": {"line": line, "character": 6}}
+    print(
+        row(
+            "hover on num_key_value_heads",
+            figures(timed(lambda: client.request("textDocument/hover", place))),
+            "none",
+            True,
+        )
+    )
+    empty = {**place, "position": {"line": line, "character": 2}}
+    shown = figures(timed(lambda: client.request("textDocument/completion", empty)))
+    print(row("completion of keys", shown, "none", True))
+    client.end()
+
+    client = LspClient(SERVER, pull=True)
+    found = typing(client, small, 400)
+    print(row("edit to pulled diagnostics, 60 layers", figures(found), "none", True))
+    client.end()
+    if arguments.json_server:
+        peer = LspClient([arguments.json_server, "--stdio"], pull=True)
+        shown = figures(typing(peer, small, 400))
+        print(row("the same, vscode-json-language-server (pulled)", shown, "peer", True))
+        hover = figures(timed(lambda: peer.request("textDocument/hover", place)))
+        print(row("its hover", hover, "peer", True))
+        peer.end()
+
+    client = LspClient(SERVER)
+    found = typing(client, big, 60)
+    title = f"edit to published diagnostics, {len(big) / 1e6:.1f} MB"
+    print(row(title, figures(found), "p95 60 ms", found.percentile(95) < 0.060))
+    client.end()
+    if arguments.json_server:
+        peer = LspClient([arguments.json_server, "--stdio"], pull=True)
+        print(row("the same, vscode-json-language-server (pulled)", figures(typing(peer, big, 20)), "peer", True))
+        peer.end()
+    print(memory(small, arguments.edits))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
