@@ -22,6 +22,7 @@ OVER_BUDGET = 16
 CONTRADICTORY = {
     "Qwen__Qwen3-32B-FP8-Static-PerTensor.json": "quant-method-missing",
     "bryce-hoehn__Qwen3.5-25B-REAP-A3B-Coding.json": "architectures-mismatch",
+    "ibm-granite__granite-3b-code-base.json": "wrong-type",
     "sophgo__config.7382a4d.generation_config.json": "generation-flag-ignored",
 }
 """Published files that contradict themselves; every other warning is about non-finite numbers or the cache budget."""

@@ -28,7 +28,8 @@ def check(context: Context) -> Iterator[Finding]:
         effective = config.get("tie_word_embeddings")
         if outer is None and isinstance(effective, bool) and isinstance(inner, bool) and effective != inner:
             yield Finding(
-                f"tie_word_embeddings {str(inner).lower()} in {key} is not what counts: transformers 5 reads the outer one, "
+                f"tie_word_embeddings {str(inner).lower()} in {key} is not what counts: transformers 5 reads the "
+                "outer one, "
                 f"which is {str(effective).lower()} by default",
                 Place("/tie_word_embeddings"),
                 (Related(Place(f"{nested.pointer}/tie_word_embeddings"), f"{key} says {str(inner).lower()}"),),

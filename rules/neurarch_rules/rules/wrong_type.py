@@ -10,6 +10,7 @@ from neurarch_rules.facts.fixes import replace_value
 from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.words import either, quoted
+from neurarch_schemas.catalogue.load import ConfigType
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
@@ -29,6 +30,8 @@ WORDS = {
     "object": "an object",
     "null": "null",
 }
+SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size")
+"""Nothing can be built without these; older releases take null elsewhere as "not given"."""
 ELSEWHERE = (
     "dtype",
     "torch_dtype",
@@ -40,6 +43,12 @@ ELSEWHERE = (
     "architectures",
 )
 """Keys that rules of their own look at, or that transformers converts."""
+ROPE: dict[str, list[str]] = {
+    "rope_scaling": ["object", "null"],
+    "rope_theta": ["number", "null"],
+    "partial_rotary_factor": ["number", "null"],
+}
+"""Older spellings that every class with RoPE converts."""
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -48,12 +57,8 @@ def check(context: Context) -> Iterator[Finding]:
         if record is None:
             continue
         for key, value in written(context.analysis, config).items():
-            if key in ELSEWHERE or value is None:
-                continue
-            entry = record.properties.get(record.canonical(key), {})
-            kinds = entry.get("type")
-            kinds = [kinds] if isinstance(kinds, str) else kinds
-            if not kinds or key in config.nested or _fits(value, kinds):
+            kinds = _kinds(record, key)
+            if not kinds or key in ELSEWHERE or key in config.nested or _fits(value, kinds):
                 continue
             pointer = join_pointer(config.pointer, key)
             is_old = versions.excludes(context, versions.V5)
@@ -63,11 +68,21 @@ def check(context: Context) -> Iterator[Finding]:
                 + ("transformers 5 refuses the file" if is_old else "transformers refuses the file"),
                 Place(pointer),
                 fixes=_fixes(context, pointer, key, value, kinds),
-                severity="warning" if is_old else None,
+                severity="warning" if is_old or (value is None and key not in SIZES) else None,
             )
 
 
+def _kinds(record: ConfigType, key: str) -> list[str]:
+    """The JSON types a key may have; [] where anything goes."""
+    kinds = record.properties.get(record.canonical(key), {}).get("type")
+    if kinds is None and "rope_parameters" in record.properties:
+        kinds = ROPE.get(key)
+    return [kinds] if isinstance(kinds, str) else list(kinds or ())
+
+
 def _fits(value: JSONValue, kinds: list[str]) -> bool:
+    if value is None:
+        return "null" in kinds
     if isinstance(value, bool):
         return "boolean" in kinds
     if isinstance(value, int):
