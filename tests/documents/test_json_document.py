@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import math
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neurarch_schemas.documents.document import TextEdit
 from neurarch_schemas.documents.json_document import JsonDocument, Place
 from neurarch_schemas.documents.line_index import LineIndex
 from tests.documents.samples import DECODER, NESTED, compact, layouts, published
@@ -135,6 +137,12 @@ def test_what_stands_at_an_offset(marked: str, place: Place) -> None:
         ('{"a": +5}', "json-syntax", "plus", "+5", "/a"),
         ('{"a": 1_000}', "json-syntax", "underscores", "1_000", "/a"),
         ('{"a": 0x10}', "json-syntax", "write 16", "0x10", "/a"),
+        ('{"a" = 1}', "json-syntax", "not =", "=", "/a"),
+        ('{"a": 1; "b": 2}', "json-syntax", "not by ;", ";", ""),
+        ('{"a": (1, 2), "b": 3}', "json-syntax", "no tuples", "(1, 2)", "/a"),
+        ("{“a”: 1}", "json-syntax", "straight quotes", "“a”", "/a"),
+        ('{"a": “x”}', "json-syntax", "straight quotes", "“x”", "/a"),
+        ('{"a": 1 /* x\n, "b": 2}', "json-syntax", "*/ is missing", "/* x", ""),
         ('{"a": NaN}', "json-nonfinite", "NaN", "NaN", "/a"),
         ('{"a": [0.0, -Infinity]}', "json-nonfinite", "-Infinity", "-Infinity", "/a"),
         ('{"a": 1e999}', "json-nonfinite", "larger than any float", "1e999", "/a"),
@@ -277,3 +285,17 @@ def test_every_beginning_of_a_file_is_read_without_error(text: str) -> None:
             assert place is not None
             if place[1] < end - 1 and not isinstance(value, dict | list):
                 assert full[key] == value
+
+
+def test_edits_leave_nothing_behind() -> None:
+    document = JsonDocument.parse(layouts(NESTED)[0])
+    place = document.value_span("/text_config/hidden_size")
+    assert place is not None
+    sizes = []
+    for count in range(1_000):
+        document = document.edited([TextEdit((place[0], place[0] + 1), str(count % 9 + 1))], version=count)
+        assert document.problems == ()
+        if count % 499 == 1:
+            gc.collect()
+            sizes.append(len(gc.get_objects()))
+    assert sizes[-1] < sizes[0] + 100

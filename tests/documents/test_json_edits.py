@@ -209,6 +209,7 @@ def test_one_of_several_equal_keys_is_removed_by_its_place() -> None:
         ('{"a": 1 "b": 2}', '{"a": 1, "b": 2}'),
         ('{"a": 1\n  "b": [1 2]}', '{"a": 1,\n  "b": [1, 2]}'),
         ('{"a" 1}', '{"a": 1}'),
+        ('{"a" = 1; “b”: “x”}', '{"a": 1, "b": "x"}'),
         ('{"a": .5, "b": 5., "c": 007, "d": +1, "e": 1_000}', '{"a": 0.5, "b": 5.0, "c": 7, "d": 1, "e": 1000}'),
         ('{"a": "C:\\models"}', '{"a": "C:\\\\models"}'),
         ('{"a": "x\ty"}', '{"a": "x\\ty"}'),
@@ -218,7 +219,7 @@ def test_one_of_several_equal_keys_is_removed_by_its_place() -> None:
 def test_the_fixes_of_problems_make_the_file_sound(text: str, repaired: str) -> None:
     problems = JsonDocument.parse(text).problems
     fixes = [problem.fix for problem in problems if problem.fix is not None]
-    after = json_edits.apply_edits(text, fixes).replace('"a"1', '"a": 1').replace('"a": 1', '"a": 1')
+    after = json_edits.apply_edits(text, fixes)
     assert json.loads(after) == json.loads(repaired)
     assert JsonDocument.parse(json_edits.apply_edits(text, fixes)).problems == ()
 

@@ -12,7 +12,16 @@ from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member
 from neurarch_schemas.documents.repairs import Repairs, Value
 from neurarch_schemas.documents.reporting import LARGE, Unbalanced
-from neurarch_schemas.documents.scanner import JUNK, Scalar, read_number, read_string, read_word, silent
+from neurarch_schemas.documents.scanner import (
+    JUNK,
+    Scalar,
+    end_of_tuple,
+    read_curly,
+    read_number,
+    read_string,
+    read_word,
+    silent,
+)
 from neurarch_schemas.documents.strict import (
     MAX_DEPTH,
     NEXT,
@@ -42,6 +51,11 @@ class Parser(Repairs):
             scalar = read_word(text, at, self.report)
         elif character in ("", ",", ":", "}", "]"):
             return Value(at, at, readable=False)
+        elif (curly := read_curly(text, at, self.report)) is not None:
+            scalar = curly
+        elif (tuple_end := end_of_tuple(text, at)) > at:
+            self.report("json-syntax", "JSON has no tuples: a list stands in [ ]", at, tuple_end)
+            return Value(at, tuple_end, readable=False)
         else:
             junk = JUNK.match(text, at)
             end = at + 1 if junk is None else junk.end()
@@ -143,7 +157,7 @@ class Parser(Repairs):
                     if done:
                         return at
                     continue
-                if not (character in ('"', "'", "_", "$") or character.isalpha()):
+                if not (character in ('"', "'", "_", "$", "“", "”") or character.isalpha()):
                     at = self._stray(frame, start)
                     if self.owner is not None:
                         return at
@@ -269,6 +283,9 @@ class Parser(Repairs):
         if text[start] in "\"'":
             scalar = read_string(text, start, self.report)
             return str(scalar.value), scalar.end
+        curly = read_curly(text, start, self.report)
+        if curly is not None:
+            return str(curly.value), curly.end
         end = read_word(text, start, silent).end
         if text[end : end + 1] in ('"', "'"):
             end += 1
@@ -282,6 +299,9 @@ class Parser(Repairs):
         after = self.skip(key_end)
         character = text[after : after + 1]
         if character == ":":
+            return self.skip(after + 1)
+        if character == "=":
+            self.report("json-syntax", "a colon stands between key and value, not =", after, after + 1, ":")
             return self.skip(after + 1)
         on_next_line = layout.line_start(text, after) > start
         if character in ("", ",", "}", "]") or on_next_line or layout.KEY_AHEAD.match(text, after) is not None:
@@ -317,6 +337,10 @@ class Parser(Repairs):
         """Steps over what cannot stand at a key's place."""
         text = self.text
         character = text[at]
+        if character == ";" and frame.needs_comma:
+            self.report("json-syntax", "pairs are separated by commas, not by ;", at, at + 1, ",")
+            frame.comma, frame.needs_comma = at, False
+            return at + 1
         if character == ":":
             self.report("json-syntax", "a key is missing before this colon", at, at + 1)
             after = self.skip(at + 1)
@@ -332,8 +356,9 @@ class Parser(Repairs):
             self.structural(f"this {character} opens nothing", at, at + 1)
             self.repaired -= 1
             return at + 1
+        reported = len(frame.problems)
         end = self._drop(frame, at)
-        if self.owner is None:
+        if self.owner is None and len(frame.problems) == reported:
             self.report("json-syntax", "a key is expected here", at, max(end, at + 1))
         return max(end, at + 1)
 

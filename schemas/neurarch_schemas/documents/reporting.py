@@ -115,6 +115,7 @@ class Reporting:
                 end = close + 2
             else:
                 self.report("json-syntax", "this comment is not closed: */ is missing", at, end, open_ended=True)
+                return end
         elif not text.startswith("//", at) and text[at] != "#":
             return at
         if not self.comments_allowed or text[at] == "#":

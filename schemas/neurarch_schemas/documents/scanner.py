@@ -53,6 +53,8 @@ MAX_DIGITS = 4300
 """Longer integers are not read: Python refuses to print them (its default limit for conversions)."""
 
 _NOT_CLOSED = "this string is not closed"
+_CURLY = re.compile(r"[“”„]([^“”\"\n\r]*)[“”\"]")
+_TUPLE = re.compile(r"\([^()\n\r]*\)")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -126,6 +128,22 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
     for message, problem_start, problem_end, fix in problems[:20]:
         report("json-syntax", message, problem_start, problem_end, fix, message.startswith(_NOT_CLOSED))
     return Scalar(at, value)
+
+
+def read_curly(text: str, start: int, report: Report) -> Scalar | None:
+    """A string in typographic quotes, as word processors write them; None where there is none."""
+    found = _CURLY.match(text, start)
+    if found is None:
+        return None
+    fix = json.dumps(found[1], ensure_ascii=False) if "\\" not in found[1] else None
+    report("json-syntax", "a JSON string stands in straight quotes, not in typographic ones", start, found.end(), fix)
+    return Scalar(found.end(), found[1])
+
+
+def end_of_tuple(text: str, start: int) -> int:
+    """Where a Python tuple on one line ends; ``start`` where there is none."""
+    found = _TUPLE.match(text, start)
+    return start if found is None else found.end()
 
 
 def _goes_on(text: str, line_end: int, quote: str) -> bool:
