@@ -1,5 +1,7 @@
 """Mimi, the audio codec of Moshi and CSM: SEANet convolutions, a transformer and split residual quantizers.
 
+Pocket TTS's audio tokenizer is built the same way, with continuous latents instead of the quantizers.
+
 The two halves share every key; a file that says ``"encoder_config": null`` (or decoder) holds the other half only.
 """
 
@@ -16,7 +18,14 @@ from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import convolution, layer_norm, transposed_convolution
 from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, children, named, stack
 
-MODEL_TYPES = ("mimi", "mimi_encoder", "mimi_decoder")
+MODEL_TYPES = (
+    "mimi",
+    "mimi_encoder",
+    "mimi_decoder",
+    "pocket_tts_audio_tokenizer",
+    "pocket_tts_audio_tokenizer_encoder",
+    "pocket_tts_audio_tokenizer_decoder",
+)
 
 ACTIVATION = Module("ELU")
 
@@ -93,10 +102,17 @@ def transformer(config: ModelConfig) -> Module:
     return Module("Transformer", children=children(layers=uniform(block, config.integer("num_hidden_layers"))))
 
 
+def is_continuous(config: ModelConfig) -> bool:
+    return config.model_type.startswith("pocket_tts")
+
+
 def latent_stride(config: ModelConfig) -> int | None:
     """How many convolution frames make one codec frame; None where the rates are equal and nothing is resampled."""
     hop, sampling = prod(config.integers("upsampling_ratios")), config.integer("sampling_rate")
     rate = ceil(sampling / hop)
+    if is_continuous(config):
+        stride = config.integer("latent_stride")
+        return None if sampling / (hop * stride) == rate else stride
     given = next((key for key in ("frame_rate", "_frame_rate") if config.is_set(key)), None)
     # A frame is one step of the convolutions and of a downsampling by two.
     frame_rate = sampling / (2 * hop) if given is None else config.number(given)
@@ -105,14 +121,15 @@ def latent_stride(config: ModelConfig) -> int | None:
 
 def encoder(config: ModelConfig) -> Module:
     hidden, stride = config.integer("hidden_size"), latent_stride(config)
+    width = config.integer("latent_dim") if is_continuous(config) else hidden
     return Module(
         "EncoderModel",
         children=children(
             encoder_seanet=seanet_encoder(config),
             encoder_transformer=transformer(config),
-            downsample=None if stride is None else conv(hidden, hidden, 2 * stride, bias=False),
+            downsample=None if stride is None else conv(hidden, width, 2 * stride, bias=False),
         ),
-        width_out=hidden,
+        width_out=hidden if stride is None else width,
     )
 
 
@@ -151,6 +168,20 @@ def quantizer(config: ModelConfig, books: int) -> Module:
     )
 
 
+def split_quantizer(config: ModelConfig) -> Module:
+    semantic, books = config.integer("num_semantic_quantizers"), config.integer("num_quantizers")
+    if semantic >= books:
+        keys = ("num_semantic_quantizers", "num_quantizers")
+        raise CannotBuild(f"of {books} quantizers {semantic} are semantic, which leaves no acoustic one", keys)
+    return Module(
+        "SplitResidualVectorQuantizer",
+        children=children(
+            semantic_residual_vector_quantizer=quantizer(config, semantic),
+            acoustic_residual_vector_quantizer=quantizer(config, books - semantic),
+        ),
+    )
+
+
 def dropped(config: ModelConfig, half: str) -> bool:
     """The file itself says null for this half."""
     setting = config.setting(f"{half}_config")
@@ -160,23 +191,15 @@ def dropped(config: ModelConfig, half: str) -> bool:
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
         raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
-    if config.model_type == "mimi_encoder":
+    if config.model_type.endswith("_encoder"):
         return encoder(config).with_(part="audio")
-    if config.model_type == "mimi_decoder":
+    if config.model_type.endswith("_decoder"):
         return decoder(config).with_(part="audio")
-    semantic, books = config.integer("num_semantic_quantizers"), config.integer("num_quantizers")
-    if semantic >= books:
-        keys = ("num_semantic_quantizers", "num_quantizers")
-        raise CannotBuild(f"of {books} quantizers {semantic} are semantic, which leaves no acoustic one", keys)
     parts: dict[str, Module | Stack | None] = {
         "encoder": None if dropped(config, "encoder") else encoder(config),
         "decoder": None if dropped(config, "decoder") else decoder(config),
-        "quantizer": Module(
-            "SplitResidualVectorQuantizer",
-            children=children(
-                semantic_residual_vector_quantizer=quantizer(config, semantic),
-                acoustic_residual_vector_quantizer=quantizer(config, books - semantic),
-            ),
-        ),
     }
-    return Module("MimiModel", children=named(parts), part="audio")
+    if is_continuous(config):
+        latent = convolution(config.integer("latent_dim"), config.integer("hidden_size"), (1,), bias=False)
+        return Module("AudioTokenizer", children=named({**parts, "latent_proj": latent}), part="audio")
+    return Module("MimiModel", children=named({**parts, "quantizer": split_quantizer(config)}), part="audio")
