@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from neurarch_lsp.features.layers import layer_runs
 from neurarch_lsp.render.key_facts import configs, value_text
+from neurarch_lsp.render.layers import layer_runs
 from neurarch_schemas.documents.pointer import join_pointer, parent_pointer
 
 if TYPE_CHECKING:

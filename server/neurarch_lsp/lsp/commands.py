@@ -23,6 +23,16 @@ REPORT, RESTART = "neurarch.report", "neurarch.restart"
 DEBUG, STATUS, EXPLAIN = "neurarch.debugInformation", "neurarch.status", "neurarch.explainRule"
 
 
+EDITOR_STYLE = (
+    "body.vscode-body{--paper:var(--vscode-editor-background);--text:var(--vscode-foreground);"
+    "--soft:var(--vscode-descriptionForeground);--line:var(--vscode-panel-border);"
+    "--fill:var(--vscode-editorWidget-background);--accent:var(--vscode-textLink-foreground);"
+    "background:var(--paper);color:var(--text);font-family:var(--vscode-font-family)}"
+    "body.vscode-dark{color-scheme:dark}body.vscode-light{color-scheme:light}"
+)
+"""The colours of the editor around a report, where there is one."""
+
+
 async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str] | None:
     """``[uri, {"format": "html" | "markdown"}]`` -> title and content; null where there is nothing to report.
 
@@ -43,14 +53,26 @@ async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str]
 
 
 def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
-    from neurarch_lsp.render.markup import to_html, to_markdown
-    from neurarch_lsp.render.report_blocks import report as blocks_of
+    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_lsp.card.build import build_card
+    from neurarch_lsp.render.card_html import card_html
+    from neurarch_lsp.render.card_markdown import card_markdown
 
     assert analysed.analysis is not None
+    serving = analysed.options.serving
+    defaults = Assumptions()
+    assumed = Assumptions(
+        batch=serving.batch,
+        cache_dtype=serving.kv_cache_dtype,
+        gpu=serving.gpu or defaults.gpu,
+        gpus=serving.gpus or defaults.gpus,
+    )
     config = analysed.analysis.config
     title = f"{(config.model_type if config else '') or 'model'} report"
-    blocks = blocks_of(analysed.analysis, analysed.options, analysed.findings)
-    return title, to_html(blocks, title) if format_ == "html" else to_markdown(blocks)
+    card = build_card(analysed.document.path or title, analysed.analysis, analysed.findings, assumed)
+    if format_ != "html":
+        return title, card_markdown(card)
+    return title, card_html(card).replace("</head>", f"<style>{EDITOR_STYLE}</style></head>", 1)
 
 
 async def restart(server: NeurarchServer, _arguments: list[Any]) -> None:
