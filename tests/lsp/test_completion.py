@@ -16,10 +16,12 @@ from .clients import SECONDS, Document, Session
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def complete(session: Session, marked: str) -> tuple[Document, list[types.CompletionItem]]:
+async def complete(
+    session: Session, marked: str, uri: str | None = None
+) -> tuple[Document, list[types.CompletionItem]]:
     """Completions where ``|`` stands."""
     offset = marked.index("|")
-    document = session.document(marked.replace("|", "", 1))
+    document = session.document(marked.replace("|", "", 1), uri)
     params = types.CompletionParams(document.identifier, document.position(offset))
     found = await asyncio.wait_for(session.client.text_document_completion_async(params), SECONDS)
     items = found.items if isinstance(found, types.CompletionList) else list(found or [])
@@ -140,6 +142,20 @@ async def test_an_empty_file_gets_a_skeleton(session: Session, marked: str) -> N
 async def test_nothing_where_nothing_belongs(session: Session, marked: str) -> None:
     document, items = await complete(session, marked)
     assert items == []
+    document.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "marked", "expected"),
+    [
+        ("generation_config.json", '{"do_sample": true, "max_new_tokens": 5, |}', "temperature"),
+        ("adapter_config.json", '{"peft_type": "LORA", |}', "lora_alpha"),
+    ],
+)
+async def test_relatives_have_keys_of_their_own(session: Session, name: str, marked: str, expected: str) -> None:
+    document, items = await complete(session, marked, f"file:///nowhere/relatives/{name}")
+    assert "model_type" not in {item.label for item in items}
+    assert expected in json.loads(accept(document, named(items, expected)))
     document.close()
 
 

@@ -17,7 +17,7 @@ from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, spl
 if TYPE_CHECKING:
     from neurarch_schemas.catalogue.load import ConfigType
     from neurarch_schemas.config.model_config import ModelConfig
-    from neurarch_schemas.documents.document import Span
+    from neurarch_schemas.documents.document import FileKind, Span
     from neurarch_schemas.documents.json_document import JsonDocument
 
 ItemKind = Literal["key", "value", "enum", "skeleton"]
@@ -44,17 +44,19 @@ class Item:
     """Where a comma is missing before the new pair."""
 
 
-def complete(document: JsonDocument, offset: int, is_model: bool) -> list[Item]:
-    """Items in the order they should be shown. ``is_model`` is False for a file not (yet) known to be a model's."""
+def complete(document: JsonDocument, offset: int, kind: FileKind | None) -> list[Item]:
+    """Items in the order they should be shown. ``kind`` is None for a file not (yet) known to be a model's."""
     cursor = cursor_at(document, offset)
     data = document.data
-    if not is_model and not _may_become_model(data):
+    if kind is None and not _may_become_model(data):
         return []
+    if kind not in (None, "config", "params"):
+        return list(_other_keys(document, cursor, kind))
     if cursor.role == "root":
         return [_skeleton_item(name, cursor, whole=True) for name in skeleton.SUGGESTED]
     if cursor.role == "nothing":
         return []
-    config = read_config(data)
+    config = read_config(data, "params" if kind == "params" else "config")
     if cursor.role == "key":
         return list(_keys(document, cursor, config))
     return list(_values(document, cursor, config))
@@ -68,6 +70,21 @@ def _may_become_model(data: object) -> bool:
 
 
 # Keys
+
+
+def _other_keys(document: JsonDocument, cursor: Cursor, kind: FileKind) -> Iterator[Item]:
+    """Keys of a file that describes no model: a generation config, an adapter."""
+    if cursor.role != "key" or cursor.pointer:
+        return
+    written = _written(document, cursor)
+    known: Mapping[str, Any] = {}
+    if kind == "generation_config":
+        known = {**dict.fromkeys(sorted(catalogue.generation_keys())), **section_keys.GENERATION_KEYS}
+    elif kind == "adapter_config":
+        known = section_keys.ADAPTER_KEYS
+    for name, example in known.items():
+        if name not in written:
+            yield _key_item(cursor, name, _placeholder(example), _kind_of(example), written)
 
 
 def _keys(document: JsonDocument, cursor: Cursor, config: ModelConfig) -> Iterator[Item]:

@@ -74,6 +74,49 @@ QUANTIZATION_KEYS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+GENERATION_KEYS: Mapping[str, Any] = {
+    "do_sample": True,
+    "temperature": 1.0,
+    "top_k": 50,
+    "top_p": 1.0,
+    "min_p": 0.05,
+    "max_new_tokens": 256,
+    "max_length": 20,
+    "repetition_penalty": 1.0,
+    "num_beams": 1,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "pad_token_id": 0,
+    "use_cache": True,
+    "cache_implementation": "dynamic",
+    "stop_strings": [],
+}
+"""Examples for the keys of generation_config.json that are written most."""
+
+ADAPTER_KEYS: Mapping[str, Any] = {
+    "peft_type": "LORA",
+    "base_model_name_or_path": "",
+    "task_type": "CAUSAL_LM",
+    "r": 16,
+    "lora_alpha": 32,
+    "lora_dropout": 0.0,
+    "target_modules": ["q_proj", "v_proj"],
+    "modules_to_save": None,
+    "bias": "none",
+    "use_rslora": False,
+    "use_dora": False,
+    "fan_in_fan_out": False,
+    "init_lora_weights": True,
+    "layers_to_transform": None,
+    "layers_pattern": None,
+    "rank_pattern": {},
+    "alpha_pattern": {},
+    "inference_mode": True,
+    "revision": None,
+}
+"""Keys of a LoRA adapter_config.json. Source: PEFT's LoraConfig and PeftConfig."""
+
+
 def keys_of(section: str, kind: object) -> Mapping[str, Any]:
     """Keys of a section with an example value each; of all kinds together while the kind is not chosen."""
     if section in ROPE_SECTIONS:

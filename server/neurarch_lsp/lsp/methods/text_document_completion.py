@@ -24,7 +24,9 @@ async def handle(server: NeurarchServer, params: types.CompletionParams) -> type
         return None
     analysed, positions = known
     offset = positions.offset(params.position)
-    items = await off_loop(server, complete, analysed.parsed, offset, analysed.analysis is not None)
+    items = await off_loop(
+        server, complete, analysed.parsed, offset, analysed.analysis.kind if analysed.analysis else None
+    )
     return types.CompletionList(
         is_incomplete=False,
         items=[_converted(server, item, number, positions, analysed.document.uri) for number, item in enumerate(items)],
