@@ -55,9 +55,9 @@ def build(config: ModelConfig) -> Module:
     family = decoder_config.model_type
     decoder = build_nested(config, "decoder", architecture=CAUSAL_CLASSES.get(family, f"{family}ForCausalLM"))
     source, target = width(encoder_config), width(decoder_config)
-    if kind == "speech-encoder-decoder" and encoder_config.flag("add_adapter"):
-        source = encoder_config.integer("output_hidden_size", source)
-    projects = source != target and not decoder_config.is_set("cross_attention_hidden_size")
+    # Speech encoders may declare another width for their output; the projection is built from their hidden size.
+    declared = encoder_config.integer("output_hidden_size", source) if kind == "speech-encoder-decoder" else source
+    projects = declared != target and not decoder_config.is_set("cross_attention_hidden_size")
     parts: dict[str, Module | Stack | None] = {
         "encoder": encoder,
         "decoder": decoder,

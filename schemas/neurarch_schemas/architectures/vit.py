@@ -22,9 +22,15 @@ MODEL_TYPES = (
     "dinov2",
     "dinov2_with_registers",
     "dinov3_vit",
+    "audio-spectrogram-transformer",
 )
 
-PREFIXES = {"vit_msn": "vit", "vit_mae": "vit", "data2vec-vision": "data2vec_vision"}
+PREFIXES = {
+    "audio-spectrogram-transformer": "audio_spectrogram_transformer",
+    "vit_msn": "vit",
+    "vit_mae": "vit",
+    "data2vec-vision": "data2vec_vision",
+}
 """The backbone's attribute, where it is not the model type."""
 DINO = ("dinov2", "dinov2_with_registers", "dinov3_vit")
 OLD_NAMES = {"attention": ("attention.query", "attention.key", "attention.value", "output.dense")}
@@ -41,7 +47,16 @@ def relative_positions(config: ModelConfig) -> Module:
     return Module("RelativePositionBias", (relative_position_table(config),), part="position")
 
 
+def spectrogram_grid(config: ModelConfig) -> tuple[int, int]:
+    """Overlapping square patches of a spectrogram, in frequency and time (arXiv:2104.01778)."""
+    patch = config.integer("patch_size")
+    rows = (config.integer("num_mel_bins") - patch) // config.integer("frequency_stride") + 1
+    return rows, (config.integer("max_length") - patch) // config.integer("time_stride") + 1
+
+
 def patch_projection(config: ModelConfig) -> Module:
+    if config.model_type == "audio-spectrogram-transformer":
+        return convolution(1, config.integer("hidden_size"), height_and_width(config, "patch_size"))
     hidden, channels, kernel = (
         config.integer("hidden_size"),
         config.integer("num_channels"),
@@ -54,13 +69,17 @@ def patch_projection(config: ModelConfig) -> Module:
 
 def embeddings(config: ModelConfig, mask_token: bool) -> Module:
     hidden, kind = config.integer("hidden_size"), config.model_type
-    rows, columns = (0, 0) if kind in ("videomae", "dinov3_vit") else patch_grid(config)
+    spectrogram = kind == "audio-spectrogram-transformer"
+    if kind in ("videomae", "dinov3_vit"):
+        rows, columns = 0, 0
+    else:
+        rows, columns = spectrogram_grid(config) if spectrogram else patch_grid(config)
     patches, registers = rows * columns, config.integer("num_register_tokens", 0)
-    class_tokens = {"ijepa": 0, "deit": 2}.get(kind, 1)
+    class_tokens = {"ijepa": 0, "deit": 2, "audio-spectrogram-transformer": 2}.get(kind, 1)
     tensors: list[Tensor] = []
     if kind not in ("ijepa", "videomae"):
         tensors.append(Tensor("cls_token", (1, 1, hidden)))
-    if kind == "deit":
+    if kind == "deit" or spectrogram:
         tensors.append(Tensor("distillation_token", (1, 1, hidden)))
     if mask_token:
         tensors.append(Tensor("mask_token", (1, hidden) if kind.startswith("dinov2") else (1, 1, hidden)))
@@ -204,5 +223,10 @@ def build(config: ModelConfig) -> Module:
             "fc_norm": layer_norm(hidden) if config.flag("use_mean_pooling") else None,
             "classifier": linear(hidden, label_count(config), part="head"),
         }
+        return Module(config.architecture, children=named(children))
+    if head == "ForAudioClassification" and kind == "audio-spectrogram-transformer":
+        top = {"layernorm": layer_norm(hidden), "dense": linear(hidden, label_count(config))}
+        classifier = Module("ClassificationHead", children=named(top), part="head")
+        children = {prefix: backbone(config, with_pooler=False), "classifier": classifier}
         return Module(config.architecture, children=named(children))
     raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
