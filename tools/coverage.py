@@ -1,0 +1,104 @@
+"""The coverage table of architectures, held against the recorded tensors of tests/data.
+
+Usage: python tools/coverage.py            print how many types of each group are exact, and what is refused
+       python tools/coverage.py --write    write docs/architectures.md
+       python tools/coverage.py --check    exit 1 when docs/architectures.md is not what --write would write
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from neurarch_schemas import architectures
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.read import read_config
+from neurarch_schemas.modules.tree import rows
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "architectures.md"
+CAUSAL = ("ForCausalLM", "LMHeadModel")
+MULTIMODAL = ("ForConditionalGeneration", "ForVisionText2Text", "ForTextToText", "ForProteinText2Text")
+GROUPS = ("Causal language models", "Conditional generation: multimodal models and encoder-decoders", "Everything else")
+
+
+def group(architecture: str) -> str:
+    if architecture.endswith(CAUSAL):
+        return GROUPS[0]
+    return GROUPS[1] if architecture.endswith(MULTIMODAL) else GROUPS[2]
+
+
+def verdict(record: dict[str, Any]) -> str:
+    """ "exact", "wrong", or why the type is refused."""
+    expected: Counter[tuple[str, tuple[int, ...], str]] = Counter()
+    for name, shape, kind, count in record["tensors"]:
+        expected[(name, tuple(shape), kind)] += count
+    try:
+        tree = architectures.build(read_config(record["config"]))
+    except CannotBuild as error:
+        return str(error)
+    ours = Counter({(row.name, row.shape, str(row.kind)): row.count for row in rows(tree)})
+    return "exact" if ours == expected else "wrong"
+
+
+def verdicts() -> dict[str, dict[str, str]]:
+    """group -> model type -> the worst verdict over its recorded variants."""
+    text = lzma.decompress((ROOT / "tests" / "data" / "parameters.jsonl.xz").read_bytes()).decode()
+    found: dict[str, dict[str, str]] = {name: {} for name in GROUPS}
+    for line in text.splitlines():
+        record = json.loads(line)
+        types = found[group(record["architecture"])]
+        if types.get(record["model_type"], "exact") == "exact":
+            types[record["model_type"]] = verdict(record)
+    return found
+
+
+def page(found: dict[str, dict[str, str]]) -> str:
+    lines = [
+        "# Architectures",
+        "",
+        "Which model types give exact tensors. A type counts as exact when every recorded variant of it (the defaults of its",
+        "config class, a small model with odd sizes, and where needed one more) gives the recorded tensors, name by name and",
+        "shape by shape. Any other type is refused with the reason, never guessed. Made by `python tools/coverage.py --write`;",
+        "a test keeps it true.",
+        "",
+        "| group | types recorded | exact | refused |",
+        "|:--|--:|--:|--:|",
+    ]
+    for name, types in found.items():
+        exact = sum(value == "exact" for value in types.values())
+        lines.append(f"| {name} | {len(types)} | {exact} | {len(types) - exact} |")
+    total = sum(len(types) for types in found.values())
+    exact = sum(value == "exact" for types in found.values() for value in types.values())
+    lines.append(f"| **All** | {total} | {exact} | {total - exact} |")
+    for name, types in found.items():
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            "Exact: " + ", ".join(f"`{t}`" for t, value in types.items() if value == "exact") + ".",
+        ]
+        refused = {model_type: value for model_type, value in types.items() if value != "exact"}
+        if refused:
+            lines += ["", "Refused:", ""]
+            lines += [f"- `{model_type}`: {reason}" for model_type, reason in refused.items()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    found = verdicts()
+    text = page(found)
+    if "--check" in sys.argv:
+        return int(not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text)
+    if "--write" in sys.argv:
+        PAGE.write_text(text, encoding="utf-8")
+    print("\n".join(text.splitlines()[6:12]))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
