@@ -266,7 +266,7 @@ def _filter(machine: Machine, function: Value, iterable: Value) -> Value:
 
 def _iter(machine: Machine, value: Value, sentinel: Value = MISSING) -> Value:
     if sentinel is not MISSING:
-        return iter(machine.host_callable(value), sentinel)
+        return machine.iterate(iter(machine.host_callable(value), sentinel))
     if value.__class__ is Unknown:
         return Unknown(value.reason)
     return machine.iterate(value)

@@ -99,6 +99,7 @@ class Expressions(Core):
                     self.fail("TypeError", f"got multiple values for keyword argument '{keyword.arg}'")
                 kwargs[keyword.arg] = self.evaluate(keyword.value, frame)
         frame.line = node.lineno
+        self.meter.steps += 1
         if function.__class__ is Function:
             return self.call(function, args, kwargs)
         self.frame = frame

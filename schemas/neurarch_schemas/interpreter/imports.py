@@ -57,7 +57,14 @@ class Imports(Core):
             error = self.raised("ModuleNotFoundError", f"No module named '{name}'")
             error.value.attrs["name"] = name
             raise error
-        file, is_package = found
+        module = self.new_module(name, *found)
+        if self.eager:
+            self.run_module(module)
+            return self.modules[name]
+        return module
+
+    def new_module(self, name: str, file: str | None, is_package: bool) -> PythonModule:
+        """A module whose file has not run yet."""
         module = PythonModule(name, file, is_package)
         self.modules[name] = module
         namespace = module.namespace
@@ -67,9 +74,6 @@ class Imports(Core):
         namespace["__doc__"] = None
         if is_package:
             namespace["__path__"] = [os.path.dirname(file) if file else ""]
-        if self.eager:
-            self.run_module(module)
-            return self.modules[name]
         return module
 
     def exists(self, name: str) -> bool:

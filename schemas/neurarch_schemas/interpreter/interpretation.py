@@ -124,6 +124,29 @@ def interpret_config(
     )
 
 
+def load_file(
+    path_or_text: str, path: str | None, search_paths: Sequence[str], cache: SourceCache, budgets: Budgets
+) -> tuple[Machine, PythonModule, ast.Module, str] | None:
+    """A file's module after its body has run; None where it cannot be read or parsed."""
+    overlay: dict[str, str] = {}
+    if path is not None or "\n" in path_or_text:
+        path = os.path.abspath(path or "untitled.py")
+        overlay[path] = path_or_text
+    else:
+        path = os.path.abspath(path_or_text)
+    session = _Session(path, overlay, "", search_paths, budgets, cache, None)
+    machine = Machine(Sources(session.search_paths, cache, overlay), budgets)
+    text = machine.sources.text(path)
+    try:
+        tree = machine.sources.tree(path)
+        if tree is None or text is None:
+            return None
+        with _room():
+            return machine, session.load(machine), tree, text
+    except (SyntaxError, Raised, UnknownTruth, BudgetExceeded, RecursionError):
+        return None
+
+
 def _module_name(path: str) -> tuple[str, str]:
     """The import root (the first folder above without ``__init__.py``) and the dotted name below it."""
     folder, file = os.path.split(path)
@@ -236,14 +259,19 @@ class _Session:
             run.branches = machine.branches
         return run
 
-    def _evaluate(self, machine: Machine, body: list[ast.stmt], run: _Run) -> None:
-        module = machine.import_module(self.name)
+    def load(self, machine: Machine) -> PythonModule:
+        """The module of the session's file, run."""
+        parent = self.name.rpartition(".")[0]
+        if machine.eager and parent:
+            machine.import_module(parent)
+        module = machine.modules.get(self.name)
         if not isinstance(module, PythonModule) or module.file != self.path:
-            module = PythonModule(self.name, self.path, self.path.endswith("__init__.py"))
-            module.namespace["__file__"] = self.path
-            module.namespace["__package__"] = self.name.rpartition(".")[0]
-            machine.modules[self.name] = module
+            module = machine.new_module(self.name, self.path, os.path.basename(self.path) == "__init__.py")
         machine.run_module(module)
+        return module
+
+    def _evaluate(self, machine: Machine, body: list[ast.stmt], run: _Run) -> None:
+        module = self.load(machine)
         frame = Frame(module, None, {**self.variables})
         machine.frame = frame
         machine.meter.idle_from = machine.meter.steps

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from neurarch_schemas.interpreter.attributes import Attributes
-from neurarch_schemas.interpreter.budgets import Budgets, Meter
+from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets, Meter
 from neurarch_schemas.interpreter.builtin_classes import EXCEPTIONS, install
 from neurarch_schemas.interpreter.calls import Calls
 from neurarch_schemas.interpreter.classes import Classes
@@ -35,6 +35,8 @@ from neurarch_schemas.interpreter.values import (
     UnknownTruth,
     Value,
 )
+
+_MOST_ITEMS = 2_000_000
 
 Site = tuple[str, int, int]
 """File, line and column of a condition."""
@@ -190,6 +192,8 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
             return iter(value)
         if kind is Unknown:
             raise UnknownTruth(value)
+        if kind is dict or kind is str or kind is set:
+            return iter(value)
         if kind in INSTANCE_TYPES:
             found = value.cls.lookup("__iter__")
             if found is not MISSING:
@@ -214,9 +218,21 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         if kind.__module__.startswith("neurarch_schemas") and not hasattr(kind, "__iter__"):
             self.fail("TypeError", f"'{self.type_of(value).name}' object is not iterable")
         try:
-            return iter(value)
+            iterator = iter(value)
         except TypeError as error:
             raise self.convert(error) from None
+        return self._metered(iterator)
+
+    def _metered(self, iterator: Iterator[Value]) -> Iterator[Value]:
+        """Counts what an iterator gives, since the host's own loops over it do not."""
+        meter = self.meter
+        for count, item in enumerate(iterator):
+            meter.steps += 1
+            if meter.steps > meter.next_check:
+                meter.check()
+                if count > _MOST_ITEMS:
+                    raise BudgetExceeded(f"an iteration of more than {_MOST_ITEMS:,} items")
+            yield item
 
     def _drive(self, value: Instance) -> Iterator[Value]:
         while True:

@@ -1,22 +1,166 @@
-"""The module classes a file defines, and which construction of each is shown."""
+"""The module classes a file defines, and which construction of each is shown.
+
+In this order: its defaults, where every argument has one; a call found in the file (at module level, under
+``if __name__``, in a test or a main function); a line ``# neurarch: GPT(GPTConfig(n_layer=24))``; an instance of the
+configuration class its single missing argument is annotated with. Else the first missing argument is the reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
+from neurarch_schemas.interpreter.interpretation import load_file
+from neurarch_schemas.interpreter.machine import Machine
 from neurarch_schemas.interpreter.sources import SourceCache
+from neurarch_schemas.interpreter.torch_nn.base import module_class
+from neurarch_schemas.interpreter.values import MISSING, Class, Function, PythonModule, Raised, UnknownTruth
+
+Source = Literal["defaults", "file", "comment", "annotation"]
+_COMMENT = re.compile(r"^\s*#\s*neurarch:\s*(.+?)\s*$", re.M)
+_LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleClass:
+    """``construction`` is an expression for ``interpret`` (statements before it separated by ``; ``), or None with a reason."""
+
     name: str
     line: int
     construction: str | None
     reason: str | None
+    source: Source | None = None
 
 
 def module_classes(
-    path_or_text: str, search_paths: Sequence[str] = (), *, path: str | None = None, cache: SourceCache | None = None
+    path_or_text: str,
+    search_paths: Sequence[str] = (),
+    *,
+    path: str | None = None,
+    cache: SourceCache | None = None,
+    budgets: Budgets | None = None,
 ) -> tuple[ModuleClass, ...]:
-    return ()
+    """Classes that derive from ``torch.nn.Module``, in the order of the file. Empty where the file cannot be parsed."""
+    loaded = load_file(path_or_text, path, search_paths, cache or SourceCache(), budgets or Budgets(seconds=2, total_seconds=10))
+    if loaded is None:
+        return ()
+    machine, module, tree, text = loaded
+    base = module_class(machine)
+    found: list[ModuleClass] = []
+    for statement in tree.body:
+        if not isinstance(statement, ast.ClassDef):
+            continue
+        cls = module.namespace.get(statement.name)
+        if isinstance(cls, Class) and cls.node is statement and base in cls.mro:
+            found.append(_describe(machine, module, tree, text, cls, statement))
+    return tuple(found)
+
+
+def _describe(
+    machine: Machine, module: PythonModule, tree: ast.Module, text: str, cls: Class, node: ast.ClassDef
+) -> ModuleClass:
+    missing, annotation = _first_missing(cls)
+    if missing is None:
+        return ModuleClass(cls.name, node.lineno, f"{cls.name}()", None, "defaults")
+    for construction in _calls(tree, cls.name, set(module.namespace)):
+        return ModuleClass(cls.name, node.lineno, construction, None, "file")
+    for match in _COMMENT.finditer(text):
+        if re.search(rf"\b{cls.name}\(", match.group(1)):
+            return ModuleClass(cls.name, node.lineno, match.group(1), None, "comment")
+    config = _config_class(machine, module, annotation)
+    if config is not None and _count_missing(cls) == 1:
+        return ModuleClass(cls.name, node.lineno, f"{cls.name}({config}())", None, "annotation")
+    return ModuleClass(cls.name, node.lineno, None, f"{cls.name}() needs the argument '{missing}'")
+
+
+def _required(cls: Class) -> list[ast.arg]:
+    initializer = cls.lookup("__init__")
+    if not isinstance(initializer, Function):
+        return []
+    arguments = initializer.node.args
+    positional = [*arguments.posonlyargs, *arguments.args][1:]
+    without_default = positional[: len(positional) - len(initializer.defaults)] if initializer.defaults else positional
+    return [*without_default, *(each for each in arguments.kwonlyargs if each.arg not in initializer.kwdefaults)]
+
+
+def _first_missing(cls: Class) -> tuple[str | None, ast.expr | None]:
+    required = _required(cls)
+    return (required[0].arg, required[0].annotation) if required else (None, None)
+
+
+def _count_missing(cls: Class) -> int:
+    return len(_required(cls))
+
+
+def _config_class(machine: Machine, module: PythonModule, annotation: ast.expr | None) -> str | None:
+    """The annotated class, where it is one that can be made without arguments."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        name = annotation.value
+    elif isinstance(annotation, ast.Name):
+        name = annotation.id
+    else:
+        return None
+    try:
+        cls = machine.load_global(module, name) if name.isidentifier() else MISSING
+        if not isinstance(cls, Class) or cls.native is not None or cls.module in ("builtins", "torch", "torch.nn"):
+            return None
+        machine.call(cls, [], {})
+    except (Raised, UnknownTruth, BudgetExceeded):
+        return None
+    return name
+
+
+def _calls(tree: ast.Module, name: str, known: set[str]) -> Iterator[str]:
+    """Constructions of a class in the file, with the simple assignments they need before them."""
+    for body in _places(tree.body):
+        assigned: dict[str, ast.stmt] = {}
+        for statement in body:
+            for call in ast.walk(statement):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name:
+                    before = _needed(call, assigned, known, 0)
+                    if before is not None:
+                        text = "; ".join([*(ast.unparse(each) for each in before), ast.unparse(call)])
+                        if len(text) <= _LONGEST:
+                            yield text
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                target = statement.targets[0]
+                if isinstance(target, ast.Name):
+                    assigned[target.id] = statement
+
+
+def _places(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """Blocks whose calls show a use: the module's own, ``if __name__``, tests and main functions."""
+    yield [each for each in body if isinstance(each, ast.Assign | ast.Expr | ast.AnnAssign)]
+    for statement in body:
+        if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
+            yield statement.body
+        elif isinstance(statement, ast.FunctionDef) and (
+            statement.name.startswith("test") or statement.name in ("main", "demo", "example", "run")
+        ):
+            yield statement.body
+
+
+def _needed(node: ast.expr, assigned: dict[str, ast.stmt], known: set[str], depth: int) -> list[ast.stmt] | None:
+    """Assignments that give the names of an expression; None where one comes from elsewhere."""
+    if depth > 8:
+        return None
+    needed: list[ast.stmt] = []
+    inner = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    inner |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    for each in ast.walk(node):
+        if not isinstance(each, ast.Name) or each.id in inner:
+            continue
+        statement = assigned.get(each.id)
+        if isinstance(statement, ast.Assign):
+            before = _needed(statement.value, {k: v for k, v in assigned.items() if k != each.id}, known, depth + 1)
+            if before is None:
+                return None
+            needed.extend(item for item in [*before, statement] if item not in needed)
+        elif each.id not in known and not hasattr(builtins, each.id):
+            return None
+    return needed

@@ -206,7 +206,9 @@ class Operators(Core):
                 if method is not MISSING:
                     return self.truth(self.call_method(container, method, [item]))
                 return any(item is each or item == each for each in self.iterate(container))
-            return item in container
+            if isinstance(container, str | bytes | list | tuple | dict | set | frozenset | range):
+                return item in container
+            return any(item is each or self.truth(self.compare(ast.Eq, item, each)) for each in self.iterate(container))
         except UnknownTruth as error:
             return derived(error.unknown)
         except HOST_ERRORS as error:

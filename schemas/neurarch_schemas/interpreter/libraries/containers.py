@@ -15,6 +15,7 @@ from neurarch_schemas.interpreter.values import (
     Class,
     Function,
     NativeMethod,
+    OrderedDictInstance,
     Partial,
     Property,
     PythonModule,
@@ -51,7 +52,9 @@ def build(machine: Machine, name: str) -> PythonModule:
 
 
 def _ordered(machine: Machine, *args: Value, **kwargs: Value) -> Value:
-    result: OrderedDict[Value, Value] = OrderedDict()
+    result: Any = OrderedDictInstance()  # attributes may be set on it
+    result.cls = machine.host_classes[OrderedDict]
+    result.attrs = {}
     machine.fill(result, list(args), kwargs)
     return result
 

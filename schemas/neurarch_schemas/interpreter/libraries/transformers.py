@@ -59,7 +59,15 @@ def _config_attribute(machine: Machine, self: Value, name: str) -> Value:
 
 
 def _documentation(machine: Machine, name: str) -> PythonModule:
-    return module(name, {"auto_docstring": _decorator}, lambda key: Builtin(key, _decorator))
+    def missing(key: str) -> Value:
+        documents = key.startswith(("add_", "replace_", "auto_"))
+        return Builtin(key, _decorator) if documents else Unknown(f"{name}.{key}", data=True)
+
+    return module(name, {"copy_func": _copied, "auto_docstring": _decorator}, missing)
+
+
+def _copied(machine: Machine, function: Value) -> Value:
+    return function.function if type(function).__name__ == "BoundMethod" else function
 
 
 def _false(machine: Machine, *args: Value, **kwargs: Value) -> bool:
