@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 _EMPHASIS = re.compile(r"\*\*|(?<!\\)`")
-_LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+_LINK = re.compile(r"(?<!\\)\[([^\]\\]+)\]\(([^)]+)\)")
 _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|])")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|])")
 
