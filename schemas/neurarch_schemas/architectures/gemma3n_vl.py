@@ -1,13 +1,14 @@
-"""Gemma 3n's audio encoder, a Conformer. The model with images is refused: its vision tower is a timm network."""
+"""Gemma 3n with images and audio: MobileNet-V5 and a Conformer, their features beside tables of special tokens."""
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures.composite import projector, text_model, tower, with_output_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention_block
-from neurarch_schemas.modules.layers import convolution, linear, rms_norm
-from neurarch_schemas.modules.tree import AttentionShape, Module, Tensor, children
+from neurarch_schemas.modules.layers import convolution, embedding, linear, rms_norm
+from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, Tensor, children
 
 MODEL_TYPES = ("gemma3n", "gemma3n_audio")
 
@@ -105,9 +106,34 @@ def conformer_block(config: ModelConfig) -> Module:
     )
 
 
+def embedder(tower_config: ModelConfig, hidden: int) -> Module:
+    """Special tokens of a modality, norms for them and for the tower's features, and a linear map for both."""
+    width = tower_config.integer("hidden_size")
+    return projector(
+        {
+            "embedding": embedding(tower_config.integer("vocab_size"), width),
+            "hard_embedding_norm": rms_norm(width),
+            "soft_embedding_norm": rms_norm(width),
+            "embedding_projection": linear(width, hidden, bias=False),
+        }
+    )
+
+
+def composite(config: ModelConfig) -> Module:
+    hidden = config.nested_config("text_config").integer("hidden_size")
+    parts: dict[str, Module | Stack | None] = {
+        "vision_tower": tower(config),
+        "language_model": text_model(config),
+        "audio_tower": tower(config, "audio_config", "audio"),
+        "embed_vision": embedder(config.nested_config("vision_config"), hidden),
+        "embed_audio": embedder(config.nested_config("audio_config"), hidden),
+    }
+    return with_output_head(config, parts)
+
+
 def build(config: ModelConfig) -> Module:
     if config.model_type == "gemma3n":
-        raise CannotBuild("the vision tower of gemma3n is built by the timm library, whose tensors are not known here")
+        return composite(config)
     return Module(
         "AudioEncoder",
         children=children(
