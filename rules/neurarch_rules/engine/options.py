@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from neurarch_rules.engine.finding import Severity
 
 Level = Literal["error", "warning", "info", "hint", "off"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(NamedTuple):
     """One suppression entry of a settings file.
 
     ``file`` is a glob relative to the folder of the settings file, ``rules`` are rule names, aliases or categories
@@ -25,8 +23,7 @@ class Ignore:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(NamedTuple):
     """How the model is meant to be served; every field but the first four is None unless somebody says so."""
 
     context: int = 8192
@@ -44,8 +41,7 @@ class Serving:
     engine: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Thresholds of cost rules."""
 
     deep_attention_layers: int = 48
@@ -54,27 +50,25 @@ class Limits:
     full_mha_kib_per_token: float = 256.0
 
 
-@dataclass(frozen=True, slots=True)
-class Python:
+class Python(NamedTuple):
     """How Python model code is read."""
 
     search_paths: tuple[str, ...] = ()
     """Folders that imports are looked up in after the file's own import root, absolute or beside the settings file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """Settings that apply to one file; ``ignores`` holds only the entries whose glob matches it."""
 
     select: tuple[str, ...] = ()
     """Names, aliases, categories or "all"; empty: the rules that run by default."""
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    severity: Mapping[str, Level] = field(default_factory=dict)
+    severity: Mapping[str, Level] = {}  # never changed
     ignores: tuple[Ignore, ...] = ()
-    serving: Serving = field(default_factory=Serving)
-    limits: Limits = field(default_factory=Limits)
-    python: Python = field(default_factory=Python)
+    serving: Serving = Serving()
+    limits: Limits = Limits()
+    python: Python = Python()
     transformers_version: str | None = None
     plugins: tuple[str, ...] = ()
     """Packages whose rules (entry points of the group ``neurarch_lsp.rules``) run too."""
@@ -84,13 +78,11 @@ class Options:
 
 def options_from(data: Mapping[str, Any], base: Options | None = None) -> Options:
     """Options from the (valid) data of a settings table, keys written with hyphens; ``base`` supplies the rest."""
-    values: dict[str, Any] = _known(Options, base or Options())
+    values: dict[str, Any] = (base or Options())._asdict()
     for key, value in data.items():
         name = key.replace("-", "_")
-        if name == "serving":
-            values[name] = _section(Serving, values[name], value)
-        elif name == "limits":
-            values[name] = _section(Limits, values[name], value)
+        if name == "serving" or name == "limits":
+            values[name] = values[name]._replace(**_known(value, values[name]))
         elif name == "python":
             values[name] = Python(tuple(value.get("search-paths", values[name].search_paths)))
         elif name == "ignores":
@@ -112,14 +104,10 @@ def ignore_from(entry: Mapping[str, Any]) -> Ignore:
     )
 
 
-def _section(kind: type[Serving] | type[Limits], current: Serving | Limits, data: Mapping[str, Any]) -> Any:
-    values = _known(kind, current)
-    values.update((key.replace("-", "_"), value) for key, value in data.items() if key.replace("-", "_") in values)
-    return kind(**values)
-
-
-def _known(kind: type, current: object) -> dict[str, Any]:
-    return {item.name: getattr(current, item.name) for item in fields(kind)}
+def _known(data: Mapping[str, Any], section: Serving | Limits) -> dict[str, Any]:
+    """The settings of a section under their names here; unknown ones are left to validation."""
+    named = {key.replace("-", "_"): value for key, value in data.items()}
+    return {name: value for name, value in named.items() if name in section._fields}
 
 
 __all__ = ["Ignore", "Level", "Limits", "Options", "Python", "Serving", "Severity", "ignore_from", "options_from"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine import discovery, selection, suppress
 from neurarch_rules.engine.context import Context
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(NamedTuple):
     """A rule that raised: a defect of ours, never of the user's file."""
 
     rule: str
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """``findings`` in order of place; ``suppressed`` ones are kept for counting; ``used`` are the settings entries
     that silenced something; ``seconds`` per rule where a clock was given."""
 

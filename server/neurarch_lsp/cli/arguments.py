@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 
 from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, add_report_options
@@ -54,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="neurarch-lsp",
         description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_formatter,
         allow_abbrev=False,
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - is standard input")
@@ -82,6 +83,15 @@ def build_parser() -> argparse.ArgumentParser:
     _check_options(parser.add_argument_group("with --check"))
     add_report_options(parser.add_argument_group("with --report"))
     return parser
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Its width is given: argparse asks shutil otherwise, and for every option, which costs start-up time."""
+    try:
+        width = int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns
+    except (ValueError, OSError):
+        width = 100
+    return argparse.RawDescriptionHelpFormatter(prog, width=max(width - 2, 40))
 
 
 def _check_options(check: argparse._ArgumentGroup) -> None:

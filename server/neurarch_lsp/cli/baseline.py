@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 
 from neurarch_lsp.render.report import FileReport
 from neurarch_rules.engine.finding import Finding
@@ -36,7 +35,7 @@ def subtract(path: str, reports: list[FileReport]) -> list[FileReport]:
     """The reports without what the baseline holds. Raises BaselineError."""
     known = _read(path)
     folder = os.path.dirname(os.path.abspath(path))
-    return [replace(report, findings=_new(report, known, folder)) for report in reports]
+    return [report._replace(findings=_new(report, known, folder)) for report in reports]
 
 
 def _new(report: FileReport, known: Counter[Key], folder: str) -> tuple[Finding, ...]:

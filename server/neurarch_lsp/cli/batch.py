@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
 
-from neurarch_lsp.cli.cache import WORTH_IT, Cache
 from neurarch_lsp.cli.lint import CannotRead, Outcome, lint, read_text
 from neurarch_rules.engine.finding import Applicability
 from neurarch_rules.engine.options import Options
 
+if TYPE_CHECKING:
+    from neurarch_lsp.cli.cache import Cache
 
-@dataclass(frozen=True, slots=True)
-class Task:
+WORTH_IT = 16
+"""Runs over fewer files are faster without looking anything up."""
+
+
+class Task(NamedTuple):
     """One file with what applies to it; ``path`` is where it is read, ``document_path`` where it belongs."""
 
     name: str
@@ -26,8 +30,7 @@ class Task:
     timed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """``problem`` says why a file could not be read; then there is no outcome."""
 
     task: Task
@@ -40,7 +43,7 @@ def run(tasks: Iterable[Task], jobs: int = 1, cache_folder: str | None = None) -
     iterator = iter(tasks)
     first = list(islice(iterator, WORTH_IT))
     everything = chain(first, iterator)
-    cache = Cache(cache_folder) if cache_folder is not None and len(first) == WORTH_IT else None
+    cache = _open(cache_folder) if cache_folder is not None and len(first) == WORTH_IT else None
     jobs = jobs or os.cpu_count() or 1
     if jobs == 1 or len(first) < 2:
         for task in everything:
@@ -51,6 +54,12 @@ def run(tasks: Iterable[Task], jobs: int = 1, cache_folder: str | None = None) -
 
     with ProcessPoolExecutor(max_workers=jobs) as pool:
         yield from pool.map(partial(one, cache=cache), everything, chunksize=8)
+
+
+def _open(folder: str) -> Cache:
+    from neurarch_lsp.cli.cache import Cache
+
+    return Cache(folder)
 
 
 def one(task: Task, cache: Cache | None = None) -> Done:

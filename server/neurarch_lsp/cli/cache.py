@@ -16,9 +16,6 @@ from neurarch_rules.engine.options import Ignore, Options
 from neurarch_rules.engine.run import Result
 from neurarch_schemas.documents.document import TextEdit
 
-WORTH_IT = 16
-"""Runs over fewer files are faster without looking anything up."""
-
 
 class Cache:
     """One entry a file, in the user's cache folder; unreadable or damaged entries count as absent."""
@@ -56,7 +53,7 @@ class Cache:
 
             data = {
                 "findings": [asdict(finding) for finding in outcome.report.findings],
-                "used": [asdict(entry) for entry in outcome.result.used],
+                "used": [entry._asdict() for entry in outcome.result.used],
             }
         target = self._file(key)
         try:

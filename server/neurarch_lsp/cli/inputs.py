@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache"})
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """``name`` is how the file is shown (as given, or the given folder joined with the relative path)."""
 
     name: str
@@ -74,8 +73,7 @@ def _walk(folder: str, prefix: str, is_candidate: Callable[[str], bool], ignores
             yield Input(prefix + entry.name, entry.path, False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ignores:
+class _Ignores(NamedTuple):
     """The .gitignore files that apply to a folder, outermost first."""
 
     specs: tuple[tuple[str, object], ...] = ()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_lsp.render.report import FileReport
 from neurarch_rules.engine import analyse
@@ -25,8 +24,7 @@ class CannotRead(Exception):
     """The file cannot be opened; ``str(error)`` says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """``report`` is None for a file that is not ours; ``before`` and ``after`` differ where fixes changed the text."""
 
     report: FileReport | None

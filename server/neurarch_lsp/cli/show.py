@@ -26,8 +26,6 @@ def files(tasks: Iterable[Task]) -> str:
 
 def settings(tasks: Iterable[Task], resolver: Resolver) -> str:
     """For each file the settings file in force, what it comes to, and the rules that run; as JSON."""
-    from dataclasses import asdict
-
     entries = []
     for task in tasks:
         found = resolver.file_for(None if task.document_path == "-" else task.document_path)
@@ -36,7 +34,13 @@ def settings(tasks: Iterable[Task], resolver: Resolver) -> str:
             {
                 "file": task.name,
                 "settings_file": found.path if found else None,
-                "settings": asdict(task.options),
+                "settings": {
+                    **task.options._asdict(),
+                    "serving": task.options.serving._asdict(),
+                    "limits": task.options.limits._asdict(),
+                    "python": task.options.python._asdict(),
+                    "ignores": [entry._asdict() for entry in task.options.ignores],
+                },
                 "rules": [rule.RULE.name for rule in rules],
             }
         )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.locate import span_of
@@ -20,8 +19,7 @@ Position = tuple[int, int]
 """Line and column, 1-based, in code points."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileReport:
+class FileReport(NamedTuple):
     """``file``: the name as the user gave it; ``sibling``: the document of a file beside it, by relative name."""
 
     file: str

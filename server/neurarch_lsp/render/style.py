@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 COLOURS = {"error": "31", "warning": "33", "info": "36", "hint": "2"}
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     colour: bool = False
 
     def bold(self, text: str) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 NAMES = ("neurarch-lsp.toml", ".neurarch-lsp.toml", "pyproject.toml")
 MAX_BYTES = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsFile:
+class SettingsFile(NamedTuple):
     """``root`` is the folder that globs are relative to; ``data`` the settings table as TOML gives it."""
 
     path: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from neurarch_lsp.settings import globs
@@ -51,7 +51,7 @@ class Resolver:
         relative = _relative(path, found.root)
         kept = tuple(entry for entry in merged.ignores if globs.matches(entry.file, relative))
         self.matched.setdefault(found.path, set()).update(kept)
-        return replace(merged, ignores=kept)
+        return merged._replace(ignores=kept)
 
     def files(self) -> list[SettingsFile]:
         """The settings files met so far, each once."""
