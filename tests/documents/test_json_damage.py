@@ -75,7 +75,7 @@ def damaged(text: str, choose: st.DataObject) -> tuple[str, int, int] | None:
 
 @pytest.mark.parametrize("text", layouts(DECODER)[:3] + layouts(NESTED))
 @given(choose=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_pairs_outside_the_damage_keep_their_values(text: str, choose: st.DataObject) -> None:
     document = JsonDocument.parse(text)
     damage = damaged(text, choose)
@@ -90,7 +90,7 @@ def test_pairs_outside_the_damage_keep_their_values(text: str, choose: st.DataOb
 
 @pytest.mark.parametrize("text", compact(DECODER))
 @given(choose=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_on_one_line_no_value_of_another_pair_is_taken(text: str, choose: st.DataObject) -> None:
     """Where brackets are missing on one line, keys may be lost, but none gets a value that is not its own."""
     document = JsonDocument.parse(text)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import time
 from pathlib import Path
 from typing import Any
@@ -251,6 +252,16 @@ def test_names_only_in_the_listing_are_empty_files() -> None:
     assert folder.listing == {"config.json", "model.safetensors", "tokenizer.json"}
     assert folder.checkpoint is None
     assert folder.tokenizer_entries is None
+
+
+def test_a_folder_can_be_sent_to_another_process(make: Any) -> None:
+    folder = make(
+        {"config.json": "{}", "requirements.txt": "peft==0.1", "tokenizer.json": '{"model": {"vocab": {"a": 4}}}'}
+    )
+    copied = pickle.loads(pickle.dumps(folder))
+    assert (copied.key, copied.listing, copied.tokenizer_entries) == (folder.key, folder.listing, 5)
+    assert dict(copied.requirements) == dict(folder.requirements)
+    assert dict(copied.json_files) == dict(folder.json_files)
 
 
 def test_a_config_alone_costs_little(tmp_path: Path) -> None:

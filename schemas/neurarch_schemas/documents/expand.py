@@ -53,7 +53,7 @@ def _elements(data: list[JSONValue], text: str, start: int) -> tuple[list[Member
 
 
 def _end_of_value(scan: Scan, text: str, at: int) -> int:
-    quick = SCALAR.match(text, at)
+    quick = None if text[at] in "{[" else SCALAR.match(text, at)
     if quick is None:
         return scan(text, at)[1]
     return at + len(quick[quick.lastindex or 1]) + (2 if quick.lastindex == 1 else 0)

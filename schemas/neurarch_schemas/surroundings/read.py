@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.surroundings.folder import CheckpointTensor, Folder
@@ -108,7 +108,7 @@ class _SourceFolder(Folder):
             "path": path,
             "listing": names,
             "json_files": _Lazy(source, relatives),
-            "requirements": _LazyText(lambda: _requirements(source, files)),
+            "requirements": _LazyText(partial(_requirements, source, files)),
             "key": "|".join((path or "", *sorted(known - set(stamped)), *stamps)),
             "_source": source,
         }
