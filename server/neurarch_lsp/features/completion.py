@@ -101,7 +101,7 @@ def _keys(document: JsonDocument, cursor: Cursor, config: ModelConfig) -> Iterat
         yield from _config_keys(cursor, owner, written)
         return
     section = split_pointer(cursor.pointer)[-1] if cursor.pointer else ""
-    here = _value_at(document.data, cursor.pointer)
+    here = key_facts.value_at(document.data, cursor.pointer)
     kind = None
     if isinstance(here, dict):
         kind = here.get("rope_type", here.get("type", here.get("quant_method")))
@@ -212,7 +212,7 @@ def _values(document: JsonDocument, cursor: Cursor, config: ModelConfig) -> Iter
     key = cursor.key or ""
     present: set[object] = set()
     if cursor.role == "element" and key == "architectures":
-        here = _value_at(document.data, cursor.pointer)
+        here = key_facts.value_at(document.data, cursor.pointer)
         present = {item for item in here if isinstance(item, str)} if isinstance(here, list) else set()
     section = split_pointer(container)[-1] if container and owner is None else None
     for value, detail in completion_values.of_key(key, owner, section):
@@ -249,14 +249,3 @@ def _kind_of(value: object) -> str:
     return {bool: "boolean", int: "integer", float: "number", str: "string", list: "list", dict: "object"}.get(
         type(value), ""
     )
-
-
-def _value_at(data: object, pointer: str) -> object:
-    for key in split_pointer(pointer):
-        if isinstance(data, dict):
-            data = data.get(key)
-        elif isinstance(data, list) and key.isdecimal() and int(key) < len(data):
-            data = data[int(key)]
-        else:
-            return None
-    return data

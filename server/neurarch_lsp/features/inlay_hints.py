@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.key_facts import configs, value_text
 from neurarch_lsp.render.model_numbers import attention_kinds, tokens
+from neurarch_lsp.render.sections import parameters_of
 from neurarch_schemas.accounting.quantities import count, decimal_bytes
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ LENGTHS = (
     "max_seq_len",
 )
 HEADS = ("num_attention_heads",)
-TOWERS = {"vision_config": "vision", "audio_config": "audio"}
-TEXT = ("text_config", "thinker_config", "llm_config")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +102,11 @@ def _of_config(analysis: Analysis, config: ModelConfig) -> Iterator[Hint]:
 
 def _nested(analysis: Analysis) -> Iterator[Hint]:
     """Parameters of the towers and the language model of a composite."""
-    counted, config = analysis.parameters, analysis.config
-    if counted is None or config is None or not config.nested:
-        return
-    parts = dict(counted.by_part)
-    towers = sum(parts.get(part, 0) for part in ("vision", "audio", "projector"))
-    for key, nested in config.nested.items():
+    config = analysis.config
+    for key, nested in config.nested.items() if config is not None else ():
         at = analysis.document.value_span(nested.pointer)
-        if at is None:
-            continue
-        scalars = parts.get(TOWERS[key], 0) if key in TOWERS else counted.total - towers if key in TEXT else 0  # type: ignore[call-overload]
-        if scalars:
+        scalars = parameters_of(analysis, key)
+        if at is not None and scalars:
             yield Hint(at[0] + 1, f"{count(scalars)} parameters", nested.pointer, f"{scalars:,} parameters")
 
 

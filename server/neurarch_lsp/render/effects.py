@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.render.key_facts import KeyFacts, value_text
-from neurarch_lsp.render.markup import Block, Table, Text
+from neurarch_lsp.render.key_facts import KeyFacts, value_at, value_text
+from neurarch_lsp.render.markup import Block, Table, Text, code
 from neurarch_lsp.render.model_numbers import ModelNumbers, attention_kinds, numbers, tokens
 from neurarch_lsp.render.variants import Variants, variants
 from neurarch_schemas.accounting.dtypes import BITS, size_in_bytes, torch_dtype
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from neurarch_rules.engine.options import Options
     from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 NOUNS = {
     "num_hidden_layers": "layers",
@@ -43,11 +44,25 @@ def of_key(analysis: Analysis, pointer: str, found: KeyFacts, options: Options) 
     blocks: list[Block] = []
     if name in CONTEXT and isinstance(value, int) and not isinstance(value, bool):
         blocks += _context(analysis, value, cache_dtype)
-    changes = variants(analysis, pointer, name, value, None, cache_dtype)
+    if value is None:
+        value = value_at(analysis.document.data, pointer)
+    return [*blocks, *of_values(analysis, pointer, name, value, cache_dtype)]
+
+
+def of_values(
+    analysis: Analysis,
+    pointer: str,
+    name: str,
+    value: JSONValue,
+    cache_dtype: str | None,
+    candidates: tuple[JSONScalar, ...] | None = None,
+) -> list[Block]:
+    """The sentence and the table; [] where no neighbouring value changes a number."""
+    changes = variants(analysis, pointer, name, value, cache_dtype, candidates)
     if changes is None:
-        return blocks
+        return []
     present = next(row.numbers for row in changes.rows if row.is_present)
-    return [*blocks, Text(_sentence(analysis, name, value, present, changes)), _table(name, changes)]
+    return [Text(_sentence(analysis, name, value, present, changes)), _table(name, changes)]
 
 
 def _sentence(analysis: Analysis, name: str, value: object, present: ModelNumbers, changes: Variants) -> str:
@@ -65,7 +80,7 @@ def _sentence(analysis: Analysis, name: str, value: object, present: ModelNumber
     if "active" in changes.varies and present.is_sparse:
         parts.append(f"{count(present.active)} active")
     noun = NOUNS.get(name)
-    shown = f"{value:,} {noun}" if noun and isinstance(value, int) else f"{name} {value_text(value)}"
+    shown = f"{value:,} {noun}" if noun and isinstance(value, int) else f"{code(name)} {value_text(value)}"
     return f"**{shown}**: " + ", ".join(parts)
 
 
@@ -78,7 +93,7 @@ def _table(name: str, changes: Variants) -> Table:
     ]
     context = changes.rows[0].numbers.context
     rows = tuple((value_text(row.value), *(show(row.numbers) for _, show in columns)) for row in changes.rows)
-    header = (name, *(title.format(context=tokens(context)) for title, _ in columns))
+    header = (code(name), *(title.format(context=tokens(context)) for title, _ in columns))
     return Table(header, rows, next(at for at, row in enumerate(changes.rows) if row.is_present))
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from neurarch_schemas.documents.document import Span
 
 
-WITHOUT_DEFAULT = frozenset({"model_type", "architectures", "auto_map", "transformers_version", "_name_or_path"})
+WITHOUT_DEFAULT = frozenset(
+    {"model_type", "architectures", "auto_map", "transformers_version", "_name_or_path", "quantization_config"}
+)
 """Keys that say what the file is: a default means nothing there."""
 
 MAX_READERS = 6
@@ -57,17 +59,17 @@ def of_pointer(analysis: Analysis, pointer: str, options: Options) -> list[Block
     config = analysis.config
     found = key_facts.facts(config, pointer) if config is not None else None
     if found is None:
-        return sections.inner(analysis, pointer)
+        return sections.inner(analysis, pointer, options)
     blocks: list[Block] = [Text(_title(found))]
     meaning = sections.meaning(found.name)
     if meaning:
         blocks.append(Text(meaning))
-    if found.name not in WITHOUT_DEFAULT:
+    if found.name not in WITHOUT_DEFAULT and found.name not in found.owner.nested:
         blocks.append(Text(_value(analysis, pointer, found)))
     if not meaning:
         blocks += _readers(found)
     blocks += effects.of_key(analysis, pointer, found, options)
-    blocks += sections.of_key(found)
+    blocks += sections.of_key(analysis, found, pointer)
     return blocks
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.catalogue import load as catalogue
-from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, split_pointer
+from neurarch_schemas.documents.pointer import parent_pointer, split_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,9 +91,13 @@ def value_text(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def pointer_in(owner: ModelConfig, name: str) -> str:
-    return join_pointer(owner.pointer, name)
-
-
-def is_plain(value: JSONValue) -> bool:
-    return not isinstance(value, dict | list)
+def value_at(data: JSONValue, pointer: str) -> JSONValue:
+    """The plain value at a pointer; None where there is none."""
+    for key in split_pointer(pointer):
+        if isinstance(data, dict):
+            data = data.get(key)
+        elif isinstance(data, list) and key.isdecimal() and int(key) < len(data):
+            data = data[int(key)]
+        else:
+            return None
+    return data

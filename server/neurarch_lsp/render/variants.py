@@ -46,17 +46,20 @@ class Variants:
     varies: frozenset[str]
 
 
-def neighbours(name: str, value: JSONValue) -> tuple[JSONScalar, ...]:
-    """Values near ``value`` that a person may consider; () where none comes to mind."""
+def neighbours(name: str, value: JSONValue) -> tuple[tuple[JSONScalar, ...], ...]:
+    """Groups of values near ``value`` that a person may consider: a later group counts where none of an earlier one
+    can be built."""
     if isinstance(value, bool):
-        return (not value,)
-    if not isinstance(value, int) or not 0 < value < LARGEST:
+        return ((not value,),)
+    if isinstance(value, float):
+        return ((value / 2, value * 2),) if 0 < value < LARGEST else ()
+    if not isinstance(value, int) or not 0 <= value < LARGEST:
         return ()
-    if any(word in name for word in HALVED) and value % 2 == 0 and value > 2:
-        return (value // 2, value * 2)
-    if any(word in name for word in HALVED) and value <= 2:
-        return (value * 2, value * 4)
-    return tuple(near for near in (value - 1, value + 1) if near > 0)
+    if value == 0:
+        return ((1, 2),)
+    close = tuple(near for near in (value - 1, value + 1) if near > 0)
+    far = (value // 2, value * 2) if value % 2 == 0 and value > 2 else (value * 2, value * 4)
+    return (far, close) if any(word in name for word in HALVED) else (close, far)
 
 
 def variants(
@@ -64,22 +67,28 @@ def variants(
     pointer: str,
     name: str,
     value: JSONValue,
-    context: int | None = None,
     cache_dtype: str | None = None,
+    candidates: tuple[JSONScalar, ...] | None = None,
 ) -> Variants | None:
-    """None where the model's numbers are not known, or where no neighbour changes any of them."""
-    present = numbers(analysis, context, cache_dtype)
-    if present is None or not isinstance(value, bool | int):
+    """None where the model's numbers are not known, or where no neighbour changes any of them.
+
+    ``candidates`` replace the neighbours that come to mind by name and value.
+    """
+    present = numbers(analysis, None, cache_dtype)
+    if present is None or isinstance(value, dict | list) or value is None:
         return None
     rows = [Variant(value, present, True)]
     broken = bool(shape_problems(analysis))
-    for near in neighbours(name, value):
-        other = with_values(analysis, {pointer: near})
-        if other.built.tree is None or (shape_problems(other) and not broken):
-            continue
-        found = numbers(other, context or present.context, cache_dtype)
-        if found is not None:
-            rows.append(Variant(near, found))
+    for group in neighbours(name, value) if candidates is None else (candidates,):
+        for near in group:
+            other = with_values(analysis, {pointer: near})
+            if other.built.tree is None or (shape_problems(other) and not broken):
+                continue
+            found = numbers(other, present.context, cache_dtype)
+            if found is not None:
+                rows.append(Variant(near, found))
+        if len(rows) > 1:
+            break
     varies = frozenset(
         field
         for field in (
@@ -94,7 +103,12 @@ def variants(
     )
     if not varies:
         return None
-    return Variants(tuple(sorted(rows, key=lambda row: (isinstance(row.value, bool), row.value or 0))), varies)
+    return Variants(tuple(sorted(rows, key=_order)), varies)
+
+
+def _order(row: Variant) -> tuple[bool, float, str]:
+    is_number = isinstance(row.value, int | float)
+    return (not is_number, float(row.value) if isinstance(row.value, int | float) else 0.0, str(row.value))
 
 
 def shape_problems(analysis: Analysis) -> list[str]:
