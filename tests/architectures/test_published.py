@@ -32,6 +32,8 @@ def test_tensors_of_published_configs(record: dict[str, Any]) -> None:
     if record["model_type"] not in architectures.families():
         pytest.skip(f"{record['model_type']} is refused")
     config = read_config(json.loads((CONFIGS / record["file"]).read_text(encoding="utf-8")))
+    if config.architecture == "StableDiffusionSafetyChecker":
+        pytest.skip("a class of diffusers, recorded as another class of transformers")
     expected: Counter[tuple[str, tuple[int, ...], str]] = Counter()
     for name, shape, kind, count in record["tensors"]:
         expected[(name, tuple(shape), kind)] += count

@@ -1,4 +1,4 @@
-"""Gemma, Gemma 2, Gemma 3 (text) and VaultGemma: grouped-query attention with a free head size, norms around each block."""
+"""Gemma, Gemma 2, Gemma 3 (text) and VaultGemma: grouped-query attention with a free head size, norms on both sides."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def head_name(architecture: str) -> str:
 
 
 def label_count(config: ModelConfig) -> int:
-    """Classes of a classification head: the length of id2label, else num_labels, else 2 (PretrainedConfig's default)."""
+    """Classes of a classification head: the length of id2label, else num_labels, else 2 (the default)."""
     labels = config.get("id2label")
     if isinstance(labels, dict) and labels:
         return len(labels)

@@ -1,4 +1,4 @@
-"""Mixtral and MiniMax M2: Llama's attention, every feed-forward block a mixture of experts (fused in transformers 5)."""
+"""Mixtral and MiniMax M2: attention as in Llama, every feed-forward block a mixture of experts (fused in version 5)."""
 
 from __future__ import annotations
 
