@@ -25,7 +25,8 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "qwen3_moe": {
         "model_type": "qwen3_moe", "vocab_size": 500, "hidden_size": 64, "intermediate_size": 128,
-        "num_hidden_layers": 4, "moe_intermediate_size": 32, "num_experts": 8, "num_experts_per_tok": 2, "num_attention_heads": 4,
+        "num_hidden_layers": 4, "moe_intermediate_size": 32, "num_experts": 8, "num_experts_per_tok": 2,
+        "num_attention_heads": 4,
         "num_key_value_heads": 2, "head_dim": 16, "decoder_sparse_step": 2,
     },
     "deepseek_v3": {
