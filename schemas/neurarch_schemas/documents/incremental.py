@@ -83,8 +83,11 @@ class _Editor:
         members = expand(node, self.old, start).members or []
         starts = node.starts
         first = max(bisect_right(starts, self.start - start) - 1, 0)
-        if first < len(members) and starts[first] + members[first].length < self.start - start:
-            first += 1
+        if first < len(members):
+            end = start + starts[first] + members[first].length
+            # A container ends with its bracket, whatever follows; a word or a number may go on.
+            if end < self.start or (end == self.start and _is_closed(members[first])):
+                first += 1
         behind = bisect_right(starts, self.end - start)
         if behind - first == 1:
             member = members[first]
@@ -219,6 +222,10 @@ def _spliced_data(
     values[removed] = [member.value for member in read]
     changed = dict(zip(keys, values, strict=True))
     return changed if len(changed) == len(keys) else object_data(after)
+
+
+def _is_closed(member: Member) -> bool:
+    return isinstance(member.value, dict | list) and (member.child is None or member.child.closed)
 
 
 def _unread(members: list[Member]) -> int:
