@@ -49,7 +49,8 @@ NATIVE_METHODS: dict[type, frozenset[str]] = {
         OrderedDict: _DICT + " move_to_end __len__ __iter__ __getitem__ __contains__ __setitem__ __delitem__",
         defaultdict: _DICT + " __len__ __iter__ __getitem__ __contains__ __setitem__ __delitem__",
         set: _SET + " __len__ __iter__ __contains__",
-        frozenset: "copy difference intersection isdisjoint issubset issuperset symmetric_difference union __contains__",
+        frozenset: "copy difference intersection isdisjoint issubset issuperset symmetric_difference union "
+        "__contains__",
         deque: "append appendleft clear copy count extend extendleft index insert pop popleft remove reverse rotate",
         int: "bit_length bit_count conjugate is_integer to_bytes __index__ __int__ __add__ __eq__ __mul__",
         float: "is_integer hex conjugate as_integer_ratio __int__",
@@ -254,7 +255,16 @@ class Attributes(Core):
                 return Builtin(name, _unbound(name))
         if cls.unknown_base is not None:
             return Unknown(cls.unknown_base.reason)
-        if name in ("__init__", "__setattr__", "__new__", "__init_subclass__", "__getattribute__", "__eq__", "__hash__", "__repr__"):
+        if name in (
+            "__init__",
+            "__setattr__",
+            "__new__",
+            "__init_subclass__",
+            "__getattribute__",
+            "__eq__",
+            "__hash__",
+            "__repr__",
+        ):
             return self.object_method(name)
         return MISSING
 
@@ -297,7 +307,9 @@ class Attributes(Core):
 
     def _type_method(self, name: str, metaclass_or_class: Class) -> Value:
         if name == "__call__":
-            return Builtin("__call__", lambda machine, *args, **kwargs: machine.instantiate(metaclass_or_class, list(args), kwargs))
+            return Builtin(
+                "__call__", lambda machine, *args, **kwargs: machine.instantiate(metaclass_or_class, list(args), kwargs)
+            )
         if name in ("__setattr__", "__init__", "__prepare__"):
             return Builtin(name, lambda machine, *args, **kwargs: None)
         return MISSING
@@ -336,7 +348,17 @@ class Attributes(Core):
             return self.type_of(value)
         if name == "__doc__":
             return None
-        if name in ("__len__", "__iter__", "__getitem__", "__contains__", "__next__", "__hash__", "__eq__", "__str__", "__repr__") and (
+        if name in (
+            "__len__",
+            "__iter__",
+            "__getitem__",
+            "__contains__",
+            "__next__",
+            "__hash__",
+            "__eq__",
+            "__str__",
+            "__repr__",
+        ) and (
             hasattr(kind, name) and isinstance(value, str | bytes | list | tuple | dict | set | range | int | float)
         ):
             return NativeMethod(value, name)
@@ -398,6 +420,14 @@ class Attributes(Core):
                 return Builtin("getter", lambda machine, function: Property(function, value.setter, value.deleter))
             case "deleter":
                 return Builtin("deleter", lambda machine, function: Property(value.getter, value.setter, function))
+            case "__get__":
+                return Builtin(
+                    "__get__", lambda machine, receiver, owner=None: machine.call(value.getter, [receiver], {})
+                )
+            case "__set__":
+                return Builtin(
+                    "__set__", lambda machine, receiver, item: machine.call(value.setter, [receiver, item], {})
+                )
             case "fget":
                 return value.getter
             case "fset":

@@ -36,7 +36,17 @@ class BudgetExceeded(BaseException):
 class Meter:
     """Counts against a budget. ``tick`` is called for every statement and call."""
 
-    __slots__ = ("budgets", "files", "idle_from", "modules", "next_check", "parse_seconds", "started", "started_thread", "steps")
+    __slots__ = (
+        "budgets",
+        "files",
+        "idle_from",
+        "modules",
+        "next_check",
+        "parse_seconds",
+        "started",
+        "started_thread",
+        "steps",
+    )
 
     def __init__(self, budgets: Budgets) -> None:
         self.budgets = budgets

@@ -112,27 +112,40 @@ def install(machine: Machine) -> None:
     add("bytes", bytes, _bytes)
     add("bytearray", bytearray, lambda machine, *args: Unknown("bytearray", data=True))
     add("memoryview", memoryview, lambda machine, *args: Unknown("memoryview", data=True))
-    for name, host in (("list", list), ("tuple", tuple), ("set", set), ("frozenset", frozenset)):
+    collections: tuple[tuple[str, type], ...] = (
+        ("list", list),
+        ("tuple", tuple),
+        ("set", set),
+        ("frozenset", frozenset),
+    )
+    for name, host in collections:
         add(name, host, _collector(host))
     dictionary = add("dict", dict, _dict)
     for cls in (builtins["list"], builtins["set"], dictionary):
         cls.namespace["__init__"] = Builtin("__init__", _fill, binds=True)
     dictionary.namespace["fromkeys"] = ClassMethod(
-        Builtin("fromkeys", lambda machine, cls, keys, value=None: dict.fromkeys(machine.iterate(keys), value), binds=True)
+        Builtin(
+            "fromkeys", lambda machine, cls, keys, value=None: dict.fromkeys(machine.iterate(keys), value), binds=True
+        )
     )
-    builtins["str"].namespace["maketrans"] = StaticMethod(Builtin("maketrans", lambda machine, *args: str.maketrans(*args)))
-    integer.namespace["from_bytes"] = StaticMethod(Builtin("from_bytes", lambda machine, *a, **k: int.from_bytes(*a, **k)))
+    builtins["str"].namespace["maketrans"] = StaticMethod(
+        Builtin("maketrans", lambda machine, *args: str.maketrans(*args))
+    )
+    integer.namespace["from_bytes"] = StaticMethod(
+        Builtin("from_bytes", lambda machine, *a, **k: int.from_bytes(*a, **k))
+    )
     builtins["float"].namespace["fromhex"] = StaticMethod(Builtin("fromhex", lambda machine, text: float.fromhex(text)))
     add("range", range, lambda machine, *args: range(*(_index(arg) for arg in args)))
     add("slice", slice, lambda machine, *args: slice(*args))
     none = add("NoneType", type(None), lambda machine: None)
     del builtins["NoneType"]
     none.native = None
-    for host, name in (
+    mappings: tuple[tuple[type, str], ...] = (
         (OrderedDict, "OrderedDict"),
         (defaultdict, "defaultdict"),
         (deque, "deque"),
-    ):
+    )
+    for host, name in mappings:
         cls = add(name, host, None, (dictionary,) if host is not deque else ())
         del builtins[name]
         cls.module = "collections"
@@ -200,7 +213,11 @@ def _object_methods() -> dict[str, Value]:
             machine.set_plain(self, name, value)
 
     def get_attribute(machine: Machine, self: Value, name: str) -> Value:
-        found = machine.plain_attr(self, name) if hasattr(self, "cls") and hasattr(self, "attrs") else machine.find_attr(self, name)
+        found = (
+            machine.plain_attr(self, name)
+            if hasattr(self, "cls") and hasattr(self, "attrs")
+            else machine.find_attr(self, name)
+        )
         if found is MISSING:
             error = machine.raised("AttributeError", f"'{machine.type_of(self).name}' object has no attribute '{name}'")
             error.value.attrs["name"] = name
@@ -336,7 +353,9 @@ def _type(machine: Machine, value: Value, bases: Value = MISSING, namespace: Val
     return machine.create_class(value, list(bases), dict(namespace), machine.frame, kwargs)
 
 
-def _type_new(machine: Machine, meta: Class, name: Value, bases: Value = (), namespace: Value = None, **kwargs: Value) -> Value:
+def _type_new(
+    machine: Machine, meta: Class, name: Value, bases: Value = (), namespace: Value = None, **kwargs: Value
+) -> Value:
     made = {"<made>": True, **kwargs}
     made.pop("<made>")
     real = [base for base in bases if isinstance(base, Class) and base.name != "object"]
@@ -357,9 +376,6 @@ def _super(machine: Machine, cls: Value = None, receiver: Value = MISSING) -> Va
             if scope.class_cell is not None:
                 cls = scope.class_cell
                 break
-            if scope.function is not None and not (scope.parent is not None and scope.parent.is_class):
-                # a function nested in a method: its receiver is the method's
-                function_frame = function_frame if scope is function_frame else function_frame
             scope = scope.parent
         if cls is None:
             cls = function_frame.locals.get("__class__")
@@ -387,7 +403,9 @@ def _exception_text(machine: Machine, self: Instance) -> str:
     return "" if not args else str(args[0]) if len(args) == 1 else str(args)
 
 
-def _copy_function(machine: Machine, code: Value, *args: Value, name: Value = None, argdefs: Value = None, **options: Value) -> Value:
+def _copy_function(
+    machine: Machine, code: Value, *args: Value, name: Value = None, argdefs: Value = None, **options: Value
+) -> Value:
     """``types.FunctionType(code, globals, ...)``: the same body under another name."""
     source = code.attrs.get("<function>") if isinstance(code, Instance) else None
     if not isinstance(source, Function):
@@ -395,7 +413,14 @@ def _copy_function(machine: Machine, code: Value, *args: Value, name: Value = No
     name = name if name is not None else args[1] if len(args) > 1 else source.name
     defaults = argdefs if argdefs is not None else args[2] if len(args) > 2 else None
     return Function(
-        machine, source.node, source.frame, name, name, list(defaults or ()), dict(source.kwdefaults), source.is_generator
+        machine,
+        source.node,
+        source.frame,
+        name,
+        name,
+        list(defaults or ()),
+        dict(source.kwdefaults),
+        source.is_generator,
     )
 
 

@@ -77,6 +77,7 @@ class Calls(Statements, Core):
         if method is not None:
             return method(function, self, *args, **kwargs)
         self.fail("TypeError", f"'{self.type_of(function).name}' object is not callable")
+        return None
 
     def _undecided(self, error: UnknownTruth, args: list[Value]) -> Unknown:
         return derived(error.unknown)
@@ -89,7 +90,9 @@ class Calls(Statements, Core):
     def is_module(self, value: Value) -> bool:
         raise NotImplementedError
 
-    def call_method(self, receiver: Value, found: Value, args: list[Value], kwargs: dict[str, Value] | None = None) -> Value:
+    def call_method(
+        self, receiver: Value, found: Value, args: list[Value], kwargs: dict[str, Value] | None = None
+    ) -> Value:
         """Call what was found on the receiver's class."""
         kind = found.__class__
         if kind is Function:
@@ -131,7 +134,7 @@ class Calls(Statements, Core):
         self.call_depth += 1
         try:
             if node.__class__ is ast.Lambda:
-                return self.evaluate(node.body, frame)  # type: ignore[arg-type]  # a lambda's body is an expression
+                return self.evaluate(node.body, frame)
             signal = self.execute(node.body, frame)  # type: ignore[arg-type]
         finally:
             self.call_depth -= 1
@@ -250,7 +253,10 @@ class Calls(Statements, Core):
         if isinstance(other, dict):
             pairs = list(dict.items(other))
         elif self.find_attr(other, "keys") is not MISSING:
-            pairs = [(key, self.subscript(other, key)) for key in self.iterate(self.call(self.get_attr(other, "keys"), [], {}))]
+            pairs = [
+                (key, self.subscript(other, key))
+                for key in self.iterate(self.call(self.get_attr(other, "keys"), [], {}))
+            ]
         else:
             pairs = [tuple(self.iterate(pair)) for pair in self.iterate(other)]
         own = self.type_of(receiver).lookup("__setitem__")
@@ -264,7 +270,9 @@ class Calls(Statements, Core):
         if name in ("center", "ljust", "rjust", "zfill", "expandtabs") and args and isinstance(args[0], int):
             self.meter.size(args[0], "a string", 50)
         elif name == "replace" and len(args) >= 2 and isinstance(args[1], str):
-            self.meter.size(len(text) + (text.count(args[0]) if args[0] else len(text) + 1) * len(args[1]), "a string", 50)
+            self.meter.size(
+                len(text) + (text.count(args[0]) if args[0] else len(text) + 1) * len(args[1]), "a string", 50
+            )
         elif name == "join":
             args[0] = list(self.iterate(args[0]))
             for item in args[0]:

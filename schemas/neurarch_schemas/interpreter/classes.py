@@ -221,7 +221,10 @@ class Classes(Core):
                 if isinstance(source, dict):
                     pairs = list(dict.items(source))
                 elif self.find_attr(source, "keys") is not MISSING:
-                    pairs = [(k, self.subscript(source, k)) for k in self.iterate(self.call(self.get_attr(source, "keys"), [], {}))]
+                    pairs = [
+                        (k, self.subscript(source, k))
+                        for k in self.iterate(self.call(self.get_attr(source, "keys"), [], {}))
+                    ]
                 else:
                     for pair in self.iterate(source):
                         key, item = self.iterate(pair)
@@ -230,9 +233,9 @@ class Classes(Core):
                 if own.__class__ is Function and isinstance(value, OrderedDict):
                     self.call_method(value, own, [key, item])
                 else:
-                    dict.__setitem__(value, key, item) if not isinstance(value, OrderedDict) else OrderedDict.__setitem__(
-                        value, key, item
-                    )
+                    dict.__setitem__(value, key, item) if not isinstance(
+                        value, OrderedDict
+                    ) else OrderedDict.__setitem__(value, key, item)
         elif isinstance(value, list) and args:
             value.extend(self.iterate(args[0]))
         elif isinstance(value, set) and args:

@@ -28,7 +28,10 @@ class Expressions(Core):
         self.evaluators = {
             getattr(ast, name[1:]): getattr(self, name)
             for name in dir(type(self))
-            if name.startswith("_") and name[1:2].isupper() and hasattr(ast, name[1:]) and issubclass(getattr(ast, name[1:]), ast.expr)
+            if name.startswith("_")
+            and name[1:2].isupper()
+            and hasattr(ast, name[1:])
+            and issubclass(getattr(ast, name[1:]), ast.expr)
         }
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
@@ -61,7 +64,7 @@ class Expressions(Core):
                 while scope is not None:
                     if scope.class_cell is not None:
                         return scope.class_cell
-                    scope = scope.parent  # type: ignore[assignment]  # ends at None
+                    scope = scope.parent
             self.fail("NameError", f"name '{name}' is not defined")
         return value
 
@@ -73,7 +76,7 @@ class Expressions(Core):
         args: list[Value] = []
         for arg in node.args:
             if arg.__class__ is ast.Starred:
-                values = self.evaluate(arg.value, frame)  # type: ignore[attr-defined]
+                values = self.evaluate(arg.value, frame)
                 try:
                     args.extend(self.iterate(values))
                 except UnknownTruth as error:
@@ -204,7 +207,7 @@ class Expressions(Core):
         items: list[Value] = []
         for element in elements:
             if element.__class__ is ast.Starred:
-                items.extend(self.iterate(self.evaluate(element.value, frame)))  # type: ignore[attr-defined]
+                items.extend(self.iterate(self.evaluate(element.value, frame)))
                 self.meter.size(len(items))
             else:
                 items.append(self.evaluate(element, frame))
@@ -364,9 +367,7 @@ class Expressions(Core):
         frames = self._comprehend(node.generators, frame, first)
         return Generator(self.evaluate(node.elt, inner) for inner in frames)
 
-    def _comprehend(
-        self, generators: list[ast.comprehension], frame: Frame, first: Value = MISSING
-    ) -> Iterator[Frame]:
+    def _comprehend(self, generators: list[ast.comprehension], frame: Frame, first: Value = MISSING) -> Iterator[Frame]:
         inner = Frame(frame.module, frame, {})
         inner.is_class = False
         inner.line = frame.line
@@ -407,7 +408,18 @@ class Expressions(Core):
     _YieldFrom = _Yield
 
 
-_ARITHMETIC = (ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.operator, ast.unaryop, ast.expr_context, ast.IfExp, ast.Compare, ast.cmpop)
+_ARITHMETIC = (
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Name,
+    ast.Constant,
+    ast.operator,
+    ast.unaryop,
+    ast.expr_context,
+    ast.IfExp,
+    ast.Compare,
+    ast.cmpop,
+)
 
 
 def _is_arithmetic(node: ast.expr) -> bool:

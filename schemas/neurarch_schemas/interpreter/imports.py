@@ -14,8 +14,8 @@ from neurarch_schemas.interpreter.core import Core
 from neurarch_schemas.interpreter.libraries import catalogue, transformers
 from neurarch_schemas.interpreter.scopes import Frame, assigned_names
 from neurarch_schemas.interpreter.values import (
-    MISSING,
     INSTANCE_TYPES,
+    MISSING,
     LazyImport,
     PythonModule,
     Raised,
@@ -35,7 +35,7 @@ class Imports(Core):
         known = self.modules.get(name)
         if known is not None:
             return known
-        ours = catalogue.build(self, name)
+        ours = catalogue.build(self, name)  # type: ignore[arg-type]  # self is the Machine
         if ours is not None:
             self.modules[name] = ours
             return ours
@@ -241,7 +241,7 @@ class Imports(Core):
         return value
 
     def _circular(self, lazy: LazyImport) -> Value:
-        """A name that is being looked for already: what its module has bound so far, else the submodule of that name."""
+        """A name that is being looked for already: what its module has bound so far, else a submodule."""
         module = self.import_module(lazy.module)
         name = str(lazy.attribute)
         if isinstance(module, PythonModule):

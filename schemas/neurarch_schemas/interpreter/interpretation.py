@@ -1,4 +1,4 @@
-"""The entry points: run a construction, run it again where a condition could not be decided, and say how sure the answer is."""
+"""The entry points: run a construction, again where a condition is undecided, and say how sure the answer is."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from neurarch_schemas.interpreter.values import PythonModule, Raised, Unknown, U
 from neurarch_schemas.modules.tree import Module
 
 _RECURSION = 24_000
+_AUTO = os.path.join("transformers", "models", "auto", "configuration_auto.py")
 _MOST_SITES = 6
 """Undecided conditions whose other side is tried too."""
 
@@ -87,7 +88,9 @@ def interpret(
             reason = found[-1].reason if found else "the file defines no module class"
             return Interpretation(None, False, reason)
         expression = chosen[-1].construction or ""
-    return _Session(path, overlay, expression, search_paths, budgets or Budgets(), cache or SourceCache(), variables).answer()
+    return _Session(
+        path, overlay, expression, search_paths, budgets or Budgets(), cache or SourceCache(), variables
+    ).answer()
 
 
 def interpret_config(
@@ -105,15 +108,25 @@ def interpret_config(
     """Build ``class_name(config)``: the class is in the file ``path``, the config class is the class's own.
 
     ``config_class`` names the configuration class (in ``config_file``, else beside the model); where it is left out,
-    the class attribute ``config_class`` says it. ``method`` is a class method to call instead of the class
+    transformers' own table of configuration classes says it, or the class attribute ``config_class``.
+    ``method`` is a class method to call instead of the class
     (``_from_config``). ``values`` are those of a config.json.
     """
-    source = class_name + ".config_class" if config_class is None else config_class
-    call = f"{class_name}{'.' + method if method else ''}"
-    expression = f"{call}({source}.from_dict(dict(<values>)))".replace("<values>", "neurarch_values")
+    call = f"{class_name}.{method}" if method else class_name
     imports = ""
-    if config_file is not None and config_class is not None:
-        imports = f"from {_module_name(os.path.abspath(config_file))[1]} import {config_class}; "
+    if config_class is not None:
+        made = f"{config_class}.from_dict(neurarch_values)"
+        if config_file is not None:
+            imports = f"from {_module_name(os.path.abspath(config_file))[1]} import {config_class}; "
+    elif any(os.path.isfile(os.path.join(root, _AUTO)) for root in search_paths):
+        # the configuration class is the one the library's own table names for these values
+        imports = "from transformers.models.auto.configuration_auto import CONFIG_MAPPING; "
+        own = f"{class_name}.config_class"
+        kind = "neurarch_values.get('model_type')"
+        made = f"(CONFIG_MAPPING[{kind}] if {kind} in CONFIG_MAPPING else {own}).from_dict(neurarch_values)"
+    else:
+        made = f"{class_name}.config_class.from_dict(neurarch_values)"
+    expression = f"{call}({made})"
     return interpret(
         path,
         imports + expression,
@@ -201,9 +214,15 @@ class _Session:
         if not body or not isinstance(body[-1], ast.Expr):
             return Interpretation(None, False, "the construction does not end in an expression")
         first = self.run(body, {}, eager=False)
-        if not first.exceeded and (first.failure or first.reasons or (first.tree is None and first.value is None)) and not first.missing:
+        if (
+            not first.exceeded
+            and (first.failure or first.reasons or (first.tree is None and first.value is None))
+            and not first.missing
+        ):
             again = self.run(body, {}, eager=True)
-            if not again.failure and len(again.reasons) < max(1, len(first.reasons)) or (first.failure and not again.failure):
+            if (not again.failure and len(again.reasons) < max(1, len(first.reasons))) or (
+                first.failure and not again.failure
+            ):
                 first = again
         if first.failure is None and first.tree is not None and first.branches:
             self.try_other_sides(body, first)

@@ -113,7 +113,7 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         if value.__class__ is Unknown:
             return Unknown(value.reason, data=True)
         if classes.__class__ is Unknown:
-            if value is None or isinstance(value, bool | int | float | str) and not classes.data:
+            if value is None or (isinstance(value, bool | int | float | str) and not classes.data):
                 return False
             return Unknown(classes.reason, data=True)
         if isinstance(classes, Class):
@@ -142,6 +142,7 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         if classes is None:
             return value is None
         self.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
+        return None
 
     def is_subclass(self, cls: Value, classes: Value) -> Value:
         if isinstance(classes, tuple):
@@ -311,7 +312,7 @@ class _Formatter(string.Formatter):
         self.machine = machine
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        import _string
+        import _string  # type: ignore[import-not-found]  # of the host, without stubs
 
         first, rest = _string.formatter_field_name_split(field_name)
         value = self.get_value(first, args, kwargs)
@@ -345,5 +346,3 @@ def _is_quiet(body: list[ast.stmt]) -> bool:
                     continue
         return False
     return True
-
-

@@ -28,7 +28,7 @@ _LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class ModuleClass:
-    """``construction`` is an expression for ``interpret`` (statements before it separated by ``; ``), or None with a reason."""
+    """``construction`` is an expression for ``interpret``, or None with a reason."""
 
     name: str
     line: int
@@ -46,7 +46,9 @@ def module_classes(
     budgets: Budgets | None = None,
 ) -> tuple[ModuleClass, ...]:
     """Classes that derive from ``torch.nn.Module``, in the order of the file. Empty where the file cannot be parsed."""
-    loaded = load_file(path_or_text, path, search_paths, cache or SourceCache(), budgets or Budgets(seconds=2, total_seconds=10))
+    loaded = load_file(
+        path_or_text, path, search_paths, cache or SourceCache(), budgets or Budgets(seconds=2, total_seconds=10)
+    )
     if loaded is None:
         return ()
     machine, module, tree, text = loaded
@@ -137,10 +139,9 @@ def _places(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     """Blocks whose calls show a use: the module's own, ``if __name__``, tests and main functions."""
     yield [each for each in body if isinstance(each, ast.Assign | ast.Expr | ast.AnnAssign)]
     for statement in body:
-        if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
-            yield statement.body
-        elif isinstance(statement, ast.FunctionDef) and (
-            statement.name.startswith("test") or statement.name in ("main", "demo", "example", "run")
+        if (isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)) or (
+            isinstance(statement, ast.FunctionDef)
+            and (statement.name.startswith("test") or statement.name in ("main", "demo", "example", "run"))
         ):
             yield statement.body
 

@@ -37,8 +37,7 @@ BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.MatMult: ("matmul", operator.matmul),
 }
 IN_PLACE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
-    kind: (f"i{name}", getattr(operator, f"i{name}"))
-    for kind, (name, _) in BINARY.items()
+    kind: (f"i{name}", getattr(operator, f"i{name}")) for kind, (name, _) in BINARY.items()
 }
 COMPARE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Eq: ("__eq__", operator.eq),
@@ -200,7 +199,9 @@ class Operators(Core):
                 if found is not MISSING:
                     return self.truth(self.call_method(container, found, [item]))
                 if container.__class__ is Instance:
-                    return any(item is each or self.truth(self.compare(ast.Eq, item, each)) for each in self.iterate(container))
+                    return any(
+                        item is each or self.truth(self.compare(ast.Eq, item, each)) for each in self.iterate(container)
+                    )
             if isinstance(container, Class):
                 method = self.find_attr(container.metaclass, "__contains__") if container.metaclass else MISSING
                 if method is not MISSING:
@@ -225,7 +226,7 @@ class Operators(Core):
             if kind is Instance:
                 self.fail("TypeError", f"'{value.cls.name}' object is not subscriptable")
             if isinstance(value, dict) and key.__class__ is not Unknown and key not in value:
-                missing = value.cls.lookup("__missing__")
+                missing = self.type_of(value).lookup("__missing__")
                 if missing is not MISSING:
                     return self.call_method(value, missing, [key])
         if kind is Class:
@@ -236,7 +237,9 @@ class Operators(Core):
             key.__class__ is slice and any(type(each) is Unknown for each in (key.start, key.stop, key.step))
         ):
             # every item may be meant: unknown, but no more than data if all items are data
-            items = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+            items = (
+                list(value.values()) if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+            )
             data = bool(items) and all(isinstance(item, bool | int | float | str) or item is None for item in items)
             reason = key.reason if key.__class__ is Unknown else "an unknown slice"
             return Unknown(reason, data=data or isinstance(value, str))

@@ -19,7 +19,17 @@ class Frame:
     ``parent`` is the enclosing frame; class bodies are not looked through by the functions in them.
     """
 
-    __slots__ = ("class_cell", "function", "global_names", "is_class", "line", "locals", "module", "nonlocals", "parent")
+    __slots__ = (
+        "class_cell",
+        "function",
+        "global_names",
+        "is_class",
+        "line",
+        "locals",
+        "module",
+        "nonlocals",
+        "parent",
+    )
 
     def __init__(self, module: PythonModule, parent: Frame | None, variables: dict[str, Value]) -> None:
         self.module = module
@@ -68,7 +78,7 @@ def function_facts(node: FunctionNode) -> FunctionFacts:
                 pending.extend(ast.iter_child_nodes(each))
         known = FunctionFacts(yields, frozenset(global_names) or None, frozenset(nonlocals) or None)
         node._facts = known  # type: ignore[union-attr]  # our own mark on the node
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def assigned_names(body: list[ast.stmt]) -> set[str]:

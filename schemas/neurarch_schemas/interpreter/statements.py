@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from collections.abc import Generator as HostGenerator
 from typing import Any
 
 from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
@@ -31,7 +32,10 @@ class Statements(Expressions, Core):
         self.executors = {
             getattr(ast, name[1:]): getattr(self, name)
             for name in dir(type(self))
-            if name.startswith("_") and name[1:2].isupper() and hasattr(ast, name[1:]) and issubclass(getattr(ast, name[1:]), ast.stmt)
+            if name.startswith("_")
+            and name[1:2].isupper()
+            and hasattr(ast, name[1:])
+            and issubclass(getattr(ast, name[1:]), ast.stmt)
         }
 
     def execute(self, body: list[ast.stmt], frame: Frame) -> Value:
@@ -84,7 +88,7 @@ class Statements(Expressions, Core):
         frame.line = node.lineno
         for target in node.targets:
             if target.__class__ is ast.Name and frame.global_names is None and frame.nonlocals is None:
-                frame.locals[target.id] = value  # type: ignore[attr-defined]
+                frame.locals[target.id] = value
             else:
                 self.assign(target, value, frame)
 
@@ -300,7 +304,9 @@ class Statements(Expressions, Core):
             return
         if not holds:
             message = "" if node.msg is None else self.evaluate(node.msg, frame)
-            raise Raised(self.call(self.builtins["AssertionError"], [message] if message != "" else [], {}), self.where())
+            raise Raised(
+                self.call(self.builtins["AssertionError"], [message] if message != "" else [], {}), self.where()
+            )
 
     def _Raise(self, node: ast.Raise, frame: Frame) -> Value:
         self.frame = frame
@@ -519,7 +525,7 @@ class Statements(Expressions, Core):
 
     # generators: the same statements, suspended at each yield that stands as a statement or is assigned
 
-    def suspend(self, body: list[ast.stmt], frame: Frame) -> Iterator[Value]:
+    def suspend(self, body: list[ast.stmt], frame: Frame) -> HostGenerator[Value, Any, Any]:
         """Run a body that yields; a host generator whose result is the signal that ended it."""
         for statement in body:
             self.meter.steps += 1
@@ -531,7 +537,7 @@ class Statements(Expressions, Core):
             else:
                 signal = yield from self._suspended(statement, frame)
             if signal is not None:
-                return signal  # noqa: B901  # the result of yield from
+                return signal  # the result of yield from
         return None
 
     def _suspended(self, node: ast.stmt, frame: Frame) -> Any:

@@ -379,23 +379,23 @@ class TupleInstance(InstanceMethods, tuple):  # type: ignore[type-arg]  # items 
 
 
 class ListInstance(InstanceMethods, list):  # type: ignore[type-arg]
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]  # identity, unlike plain lists
 
 
 class DictInstance(InstanceMethods, dict):  # type: ignore[type-arg]
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 class OrderedDictInstance(InstanceMethods, OrderedDict):  # type: ignore[type-arg]
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 class DefaultDictInstance(InstanceMethods, defaultdict):  # type: ignore[type-arg]
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 class SetInstance(InstanceMethods, set):  # type: ignore[type-arg]
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 class FrozenSetInstance(InstanceMethods, frozenset):  # type: ignore[type-arg]
@@ -403,7 +403,7 @@ class FrozenSetInstance(InstanceMethods, frozenset):  # type: ignore[type-arg]
 
 
 class DequeInstance(InstanceMethods, deque):  # type: ignore[type-arg]
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 CARRIERS: dict[type, type] = {
@@ -427,13 +427,24 @@ for _host in CARRIERS.values():
         if _special_name.startswith("__") and _special_name not in _OWN and hasattr(_host.__mro__[2], _special_name):
             setattr(_host, _special_name, getattr(_host.__mro__[2], _special_name))
 
-INSTANCE_TYPES: frozenset[type] = frozenset({Instance, *CARRIERS.values()})
+INSTANCE_TYPES: frozenset[Any] = frozenset({Instance, *CARRIERS.values()})
 
 
 class Function:
     """A function of the program with the frame it closes over."""
 
-    __slots__ = ("attrs", "defaults", "frame", "is_generator", "kwdefaults", "machine", "module", "name", "node", "qualname")
+    __slots__ = (
+        "attrs",
+        "defaults",
+        "frame",
+        "is_generator",
+        "kwdefaults",
+        "machine",
+        "module",
+        "name",
+        "node",
+        "qualname",
+    )
 
     def __init__(
         self,
@@ -493,9 +504,7 @@ class BoundMethod:
         self.receiver = receiver
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, BoundMethod) and self.function is other.function and self.receiver is other.receiver
-        )
+        return isinstance(other, BoundMethod) and self.function is other.function and self.receiver is other.receiver
 
     def __hash__(self) -> int:
         return hash((id(self.function), id(self.receiver)))
@@ -533,6 +542,10 @@ class NativeMethod:
 
 class Partial:
     __slots__ = ("args", "attrs", "function", "keywords")
+
+    function: Value
+    args: list[Value]
+    keywords: dict[str, Value]
 
     def __init__(self, function: Value, args: list[Value], keywords: dict[str, Value]) -> None:
         if isinstance(function, Partial):

@@ -79,10 +79,63 @@ STANDARD = sys.stdlib_module_names
 
 
 DATA_ONLY = frozenset(
-    "jinja2 sympy scipy matplotlib PIL pandas cv2 sklearn skimage tensorboard wandb datasets requests psutil h5py nibabel "
-    "pydicom tokenizers sentencepiece tiktoken regex numba networkx pytest httpx fsspec safetensors lightning_utilities "
-    "rich click pydantic jsonargparse omegaconf tensorflow jax flax onnx onnxruntime torchmetrics librosa soundfile "
-    "av decord imageio seaborn tabulate filelock multiprocess dill ray mlflow optuna polars plotly yacs_none".split()
+    [
+        "jinja2",
+        "sympy",
+        "scipy",
+        "matplotlib",
+        "PIL",
+        "pandas",
+        "cv2",
+        "sklearn",
+        "skimage",
+        "tensorboard",
+        "wandb",
+        "datasets",
+        "requests",
+        "psutil",
+        "h5py",
+        "nibabel",
+        "pydicom",
+        "tokenizers",
+        "sentencepiece",
+        "tiktoken",
+        "regex",
+        "numba",
+        "networkx",
+        "pytest",
+        "httpx",
+        "fsspec",
+        "safetensors",
+        "lightning_utilities",
+        "rich",
+        "click",
+        "pydantic",
+        "jsonargparse",
+        "omegaconf",
+        "tensorflow",
+        "jax",
+        "flax",
+        "onnx",
+        "onnxruntime",
+        "torchmetrics",
+        "librosa",
+        "soundfile",
+        "av",
+        "decord",
+        "imageio",
+        "seaborn",
+        "tabulate",
+        "filelock",
+        "multiprocess",
+        "dill",
+        "ray",
+        "mlflow",
+        "optuna",
+        "polars",
+        "plotly",
+        "yacs_none",
+    ]
 )
 """Packages that give numbers, texts and tables, never a module; used only where they are installed."""
 
@@ -95,16 +148,76 @@ def provides(name: str) -> bool:
 
 
 _SUBMODULES = frozenset(
-    "torch.utils torch.hub torch.onnx torch.quantization torch.ao torch.fx torch.profiler torch.multiprocessing "
-    "torch.distributions torch.sparse torch.random torch.testing torch.export torch._dynamo torch._inductor torch.func "
-    "torch.nn torch.cuda torch.amp torch.jit torch.autograd torch.distributed torch.compiler torch.library "
-    "torch.backends torch.mps torch.xpu torch.mtia torch.accelerator torch.overrides torch.special torch.fft "
-    "torch.linalg torch.optim torch.nn.functional torch.nn.init torch.nn.utils torch.nn.parallel torch.nn.attention "
-    "torch.nn.parameter torch.nn.quantized torch.utils.checkpoint torch.utils.data torch.utils.cpp_extension "
-    "torch.autograd.function torch.autograd.functional torch.optim.lr_scheduler torch.cuda.amp torch.nn.utils.rnn "
-    "torch.backends.cuda torch.backends.cudnn torch.backends.mps torch.nn.qat torch.nn.intrinsic torch._higher_order_ops "
-    "numpy.random numpy.linalg numpy.fft numpy.typing numpy.testing numpy.lib numpy.ma torch.utils.hooks torch.utils._pytree "
-    "torch.distributed.tensor torch.distributed.fsdp torch.distributed.nn torch.distributed._tensor".split()
+    [
+        "torch.utils",
+        "torch.hub",
+        "torch.onnx",
+        "torch.quantization",
+        "torch.ao",
+        "torch.fx",
+        "torch.profiler",
+        "torch.multiprocessing",
+        "torch.distributions",
+        "torch.sparse",
+        "torch.random",
+        "torch.testing",
+        "torch.export",
+        "torch._dynamo",
+        "torch._inductor",
+        "torch.func",
+        "torch.nn",
+        "torch.cuda",
+        "torch.amp",
+        "torch.jit",
+        "torch.autograd",
+        "torch.distributed",
+        "torch.compiler",
+        "torch.library",
+        "torch.backends",
+        "torch.mps",
+        "torch.xpu",
+        "torch.mtia",
+        "torch.accelerator",
+        "torch.overrides",
+        "torch.special",
+        "torch.fft",
+        "torch.linalg",
+        "torch.optim",
+        "torch.nn.functional",
+        "torch.nn.init",
+        "torch.nn.utils",
+        "torch.nn.parallel",
+        "torch.nn.attention",
+        "torch.nn.parameter",
+        "torch.nn.quantized",
+        "torch.utils.checkpoint",
+        "torch.utils.data",
+        "torch.utils.cpp_extension",
+        "torch.autograd.function",
+        "torch.autograd.functional",
+        "torch.optim.lr_scheduler",
+        "torch.cuda.amp",
+        "torch.nn.utils.rnn",
+        "torch.backends.cuda",
+        "torch.backends.cudnn",
+        "torch.backends.mps",
+        "torch.nn.qat",
+        "torch.nn.intrinsic",
+        "torch._higher_order_ops",
+        "numpy.random",
+        "numpy.linalg",
+        "numpy.fft",
+        "numpy.typing",
+        "numpy.testing",
+        "numpy.lib",
+        "numpy.ma",
+        "torch.utils.hooks",
+        "torch.utils._pytree",
+        "torch.distributed.tensor",
+        "torch.distributed.fsdp",
+        "torch.distributed.nn",
+        "torch.distributed._tensor",
+    ]
 )
 
 
@@ -122,9 +235,7 @@ def build(machine: Machine, name: str) -> Value:
     if place is None:
         if top in _WHOLE:
             place = BUILDERS[top]
-        elif top in STANDARD:
-            place = _ROOM + "absent"
-        elif top in DATA_ONLY and machine.sources.find(top) is not None:
+        elif top in STANDARD or (top in DATA_ONLY and machine.sources.find(top) is not None):
             place = _ROOM + "absent"
         else:
             return None

@@ -34,7 +34,9 @@ def build(machine: Machine, name: str) -> PythonModule:
     ordered.construct = _ordered
     ordered.namespace["__init__"] = machine.builtins["dict"].namespace["__init__"]
     machine.host_classes[defaultdict].construct = _defaultdict
-    machine.host_classes[deque].construct = lambda machine, values=(), maxlen=None: deque(machine.iterate(values), maxlen)
+    machine.host_classes[deque].construct = lambda machine, values=(), maxlen=None: deque(
+        machine.iterate(values), maxlen
+    )
     return module(
         name,
         {
@@ -97,8 +99,10 @@ def abstract_classes(machine: Machine) -> dict[str, Class]:
         "Container": has("__contains__"),
         "Hashable": lambda value: not isinstance(value, list | dict | set),
         "Collection": has("__len__", "__iter__", "__contains__"),
-        "Callable": lambda value: isinstance(value, callables)
-        or (value.__class__ in INSTANCE_TYPES and value.cls.lookup("__call__") is not MISSING),
+        "Callable": lambda value: (
+            isinstance(value, callables)
+            or (value.__class__ in INSTANCE_TYPES and value.cls.lookup("__call__") is not MISSING)
+        ),
         "Sequence": lambda value: isinstance(value, list | tuple | str | range | bytes | deque | Sequence),
         "MutableSequence": lambda value: isinstance(value, list | deque),
         "Mapping": lambda value: isinstance(value, dict | Mapping),
@@ -127,9 +131,9 @@ def abstract_classes(machine: Machine) -> dict[str, Class]:
 
 
 _MAPPING: dict[str, Any] = {
-    "get": lambda machine, self, key, default=None: machine.subscript(self, key)
-    if key in list(machine.iterate(self))
-    else default,
+    "get": lambda machine, self, key, default=None: (
+        machine.subscript(self, key) if key in list(machine.iterate(self)) else default
+    ),
     "keys": lambda machine, self: list(machine.iterate(self)),
     "values": lambda machine, self: [machine.subscript(self, key) for key in machine.iterate(self)],
     "items": lambda machine, self: [(key, machine.subscript(self, key)) for key in machine.iterate(self)],
@@ -183,7 +187,9 @@ def record_class(machine: Machine, name: str, names: list[str], defaults: dict[s
             "_fields": tuple(names),
             "_field_defaults": dict(defaults),
             "_make": Builtin("_make", lambda machine, values: machine.call(cls, list(machine.iterate(values)), {})),
-            "_asdict": Builtin("_asdict", lambda machine, self: dict(zip(names, tuple.__iter__(self), strict=True)), binds=True),
+            "_asdict": Builtin(
+                "_asdict", lambda machine, self: dict(zip(names, tuple.__iter__(self), strict=True)), binds=True
+            ),
             "_replace": Builtin("_replace", replaced, binds=True),
             "__match_args__": tuple(names),
         }

@@ -13,15 +13,24 @@ if TYPE_CHECKING:
 
 
 def build(machine: Machine, name: str) -> PythonModule:
-    manager = new_class(machine, "AbstractContextManager", name, {"__enter__": lambda machine, self: self, "__exit__": _none})
+    manager = new_class(
+        machine, "AbstractContextManager", name, {"__enter__": lambda machine, self: self, "__exit__": _none}
+    )
     suppress = new_class(
-        machine, "suppress", name, {"__init__": _remember, "__enter__": lambda machine, self: self, "__exit__": _suppressed}
+        machine,
+        "suppress",
+        name,
+        {"__init__": _remember, "__enter__": lambda machine, self: self, "__exit__": _suppressed},
     )
     null = new_class(
         machine,
         "nullcontext",
         name,
-        {"__init__": _remember, "__enter__": lambda machine, self: self.attrs["args"][0] if self.attrs["args"] else None, "__exit__": _none},
+        {
+            "__init__": _remember,
+            "__enter__": lambda machine, self: self.attrs["args"][0] if self.attrs["args"] else None,
+            "__exit__": _none,
+        },
     )
     stack = new_class(
         machine,
@@ -30,7 +39,9 @@ def build(machine: Machine, name: str) -> PythonModule:
         {
             "__enter__": lambda machine, self: self,
             "__exit__": _none,
-            "enter_context": lambda machine, self, entered: machine.call(machine.get_attr(entered, "__enter__"), [], {}),
+            "enter_context": lambda machine, self, entered: machine.call(
+                machine.get_attr(entered, "__enter__"), [], {}
+            ),
             "callback": _none,
             "push": _none,
             "close": _none,
@@ -66,7 +77,12 @@ def _suppressed(machine: Machine, self: Instance, cls: Value, error: Value, trac
 
 
 def _contextmanager(machine: Machine, function: Value) -> Value:
-    cls = new_class(machine, "_GeneratorContextManager", "contextlib", {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate})
+    cls = new_class(
+        machine,
+        "_GeneratorContextManager",
+        "contextlib",
+        {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate},
+    )
 
     def call(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         instance = Instance(cls)

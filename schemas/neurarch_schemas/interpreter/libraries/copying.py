@@ -125,7 +125,9 @@ def _copy_instance(machine: Machine, value: Any, memo: dict[Value, Value]) -> Va
         memo[id(value)] = made
         if isinstance(value, dict):
             for key, item in value.items():
-                made.__class__.__mro__[2].__setitem__(made, deep_copy(machine, key, memo), deep_copy(machine, item, memo))
+                made.__class__.__mro__[2].__setitem__(
+                    made, deep_copy(machine, key, memo), deep_copy(machine, item, memo)
+                )
         elif isinstance(value, set):
             made.update(deep_copy(machine, item, memo) for item in value)
         else:

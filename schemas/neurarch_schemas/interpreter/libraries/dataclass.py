@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.copying import deep_copy
 from neurarch_schemas.interpreter.libraries.library import module
@@ -165,7 +165,9 @@ def dataclass(machine: Machine, cls: Value = None, **options: Value) -> Value:
         fields[name] = made
     cls.namespace["<fields>"] = Fields(fields, options.get("frozen") is True)
     cls.namespace["__dataclass_fields__"] = fields
-    cls.namespace["__match_args__"] = tuple(name for name, each in fields.items() if each.init and not each.keyword_only)
+    cls.namespace["__match_args__"] = tuple(
+        name for name, each in fields.items() if each.init and not each.keyword_only
+    )
     if options.get("init", True) is not False and "__init__" not in cls.namespace:
         made_init = Builtin("__init__", _initializer(cls, fields), binds=True)
         cls.namespace["__init__"] = made_init
@@ -181,7 +183,7 @@ def dataclass(machine: Machine, cls: Value = None, **options: Value) -> Value:
 
 
 def _kind(annotation: Value) -> str:
-    """"ClassVar", "InitVar", "KW_ONLY" or nothing."""
+    """ "ClassVar", "InitVar", "KW_ONLY" or nothing."""
     node = annotation.node if isinstance(annotation, Annotation) else None
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         text = node.value
@@ -195,7 +197,7 @@ def _kind(annotation: Value) -> str:
     return name if name in ("ClassVar", "InitVar", "KW_ONLY") else ""
 
 
-def _initializer(cls: Class, fields: dict[str, Field]) -> object:
+def _initializer(cls: Class, fields: dict[str, Field]) -> Any:
     positional = [each for each in fields.values() if each.init and not each.keyword_only]
     accepted = {name for name, each in fields.items() if each.init}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import module
 from neurarch_schemas.interpreter.values import (
@@ -108,6 +108,7 @@ def build(machine: Machine, name: str) -> PythonModule:
         if any(base.name in ("Flag", "IntFlag") for base in cls.mro) and isinstance(value, int):
             return value
         machine.fail("ValueError", f"{value!r} is not a valid {cls.name}")
+        return None
 
     def members(cls: Class) -> dict[str, Value]:
         return cls.layout.members if isinstance(cls.layout, EnumLayout) else {}
@@ -156,7 +157,11 @@ def build(machine: Machine, name: str) -> PythonModule:
     number = make("IntEnum", (machine.builtins["int"], enum))
     number.namespace["__str__"] = plain_text
     flag = make("Flag", (enum,))
-    operators = {"__or__": lambda a, b: a | b, "__and__": lambda a, b: a & b, "__xor__": lambda a, b: a ^ b}
+    operators: dict[str, Any] = {
+        "__or__": lambda a, b: a | b,
+        "__and__": lambda a, b: a & b,
+        "__xor__": lambda a, b: a ^ b,
+    }
     for key, operator in operators.items():
         flag.namespace[key] = Builtin(key, _flag(operator), binds=True)
     return module(
@@ -178,11 +183,11 @@ def build(machine: Machine, name: str) -> PythonModule:
     )
 
 
-def _flag(operator: object) -> object:
+def _flag(operator: Any) -> Any:
     def apply(machine: Machine, self: Value, other: Value) -> Value:
         left = self.attrs["_value_"]
         right = other.attrs["_value_"] if hasattr(other, "attrs") else other
-        return operator(left, right)  # type: ignore[operator]  # a host operator on integers
+        return operator(left, right)
 
     return apply
 
@@ -201,4 +206,6 @@ def _functional(machine: Machine, cls: Class, name: Value, names: Value = (), **
             tuple(each) if isinstance(each, list | tuple) else (each, index + 1)
             for index, each in enumerate(machine.iterate(names))
         ]
-    return machine.create_class(name, [cls], {"__module__": machine.frame.module.name, **dict(pairs)}, machine.frame, {})
+    return machine.create_class(
+        name, [cls], {"__module__": machine.frame.module.name, **dict(pairs)}, machine.frame, {}
+    )

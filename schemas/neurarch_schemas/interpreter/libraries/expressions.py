@@ -25,7 +25,25 @@ def build(machine: Machine, name: str) -> PythonModule:
     entries: dict[str, Value] = {key: _function(key) for key in _METHODS}
     entries["compile"] = _compile
     entries["escape"] = lambda machine, text: re.escape(text)
-    entries.update({flag: int(getattr(re, flag)) for flag in ("I", "IGNORECASE", "M", "MULTILINE", "S", "DOTALL", "X", "VERBOSE", "A", "ASCII", "U", "UNICODE")})
+    entries.update(
+        {
+            flag: int(getattr(re, flag))
+            for flag in (
+                "I",
+                "IGNORECASE",
+                "M",
+                "MULTILINE",
+                "S",
+                "DOTALL",
+                "X",
+                "VERBOSE",
+                "A",
+                "ASCII",
+                "U",
+                "UNICODE",
+            )
+        }
+    )
     entries["Pattern"] = pattern_class
     entries["Match"] = match_class
     entries["error"] = machine.builtins["ValueError"]
@@ -70,7 +88,7 @@ def _explodes(items: Any, repeated: bool) -> bool:
             if endless and repeated:
                 return True
             literal = any(str(each) == "LITERAL" for each, _ in _flat(body))
-            if _explodes(body, endless and not literal or repeated):
+            if _explodes(body, (endless and not literal) or repeated):
                 return True
         elif name == "SUBPATTERN":
             if _explodes(value[-1], repeated):

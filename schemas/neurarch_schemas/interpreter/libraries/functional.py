@@ -26,7 +26,9 @@ def build(machine: Machine, name: str) -> PythonModule:
         {
             "partial": machine.host_classes[Partial],
             "partialmethod": lambda machine, function, *args, **kwargs: _partialmethod(function, list(args), kwargs),
-            "wraps": lambda machine, wrapped, *args, **kwargs: Builtin("wraps", lambda machine, wrapper: copy_names(wrapper, wrapped)),
+            "wraps": lambda machine, wrapped, *args, **kwargs: Builtin(
+                "wraps", lambda machine, wrapper: copy_names(wrapper, wrapped)
+            ),
             "update_wrapper": lambda machine, wrapper, wrapped, *args, **kwargs: copy_names(wrapper, wrapped),
             "WRAPPER_ASSIGNMENTS": ("__module__", "__name__", "__qualname__", "__doc__"),
             "lru_cache": _cache,
@@ -47,9 +49,7 @@ def _identity(machine: Machine, value: Value) -> Value:
 def _partialmethod(function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     return Builtin(
         "partialmethod",
-        lambda machine, self, *more, **named: machine.call(
-            function, [self, *args, *more], {**kwargs, **named}
-        ),
+        lambda machine, self, *more, **named: machine.call(function, [self, *args, *more], {**kwargs, **named}),
         binds=True,
     )
 

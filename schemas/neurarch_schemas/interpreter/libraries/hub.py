@@ -25,14 +25,20 @@ def build(machine: Machine, name: str) -> PythonModule:
             },
         )
     if name == "huggingface_hub.constants":
-        return module(name, {"HF_HUB_OFFLINE": True, "HF_HOME": "/", "HF_HUB_CACHE": "/", "HF_TOKEN_PATH": "/"}, unknown_data(name))
+        return module(
+            name,
+            {"HF_HUB_OFFLINE": True, "HF_HOME": "/", "HF_HUB_CACHE": "/", "HF_TOKEN_PATH": "/"},
+            unknown_data(name),
+        )
     mixin = Class(machine, "PyTorchModelHubMixin", (), {}, "huggingface_hub")
     for key in ("save_pretrained", "push_to_hub", "_save_pretrained", "generate_model_card"):
         mixin.namespace[key] = Builtin(key, lambda machine, self, *args, **kwargs: None, binds=True)
     for key in ("from_pretrained", "_from_pretrained"):
         mixin.namespace[key] = Builtin(key, lambda machine, *args, **kwargs: Unknown("a downloaded model"))
     mixin.namespace["_hub_mixin_config"] = Unknown("the arguments of the constructor", data=True)
-    return module(name, {"PyTorchModelHubMixin": mixin, "ModelHubMixin": mixin, "__version__": "2.4.0"}, unknown_data(name))
+    return module(
+        name, {"PyTorchModelHubMixin": mixin, "ModelHubMixin": mixin, "__version__": "2.4.0"}, unknown_data(name)
+    )
 
 
 def _validated_field(machine: Machine, *args: Value, **kwargs: Value) -> Value:

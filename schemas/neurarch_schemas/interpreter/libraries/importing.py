@@ -6,12 +6,19 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import module, new_class, nothing
-from neurarch_schemas.interpreter.values import Class, Instance, Property, Builtin, PythonModule, Raised, Unknown, Value
+from neurarch_schemas.interpreter.values import Builtin, Class, Instance, Property, PythonModule, Raised, Unknown, Value
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
-VERSIONS = {"torch": "2.13.0", "numpy": "2.4.0", "triton": "3.4.0", "einops": "0.8.1", "huggingface_hub": "2.4.0", "huggingface-hub": "2.4.0"}
+VERSIONS = {
+    "torch": "2.13.0",
+    "numpy": "2.4.0",
+    "triton": "3.4.0",
+    "einops": "0.8.1",
+    "huggingface_hub": "2.4.0",
+    "huggingface-hub": "2.4.0",
+}
 """Of the libraries that are ours, where the search paths do not tell."""
 
 
@@ -31,7 +38,13 @@ def build(machine: Machine, name: str) -> PythonModule:
             },
         )
     if name == "importlib.util":
-        return module(name, {"find_spec": _find_spec, "spec_from_file_location": lambda machine, *args, **kwargs: Unknown("a module loaded from a file")})
+        return module(
+            name,
+            {
+                "find_spec": _find_spec,
+                "spec_from_file_location": lambda machine, *args, **kwargs: Unknown("a module loaded from a file"),
+            },
+        )
     if name.startswith("packaging"):
         return _packaging(machine, name)
     return module(
@@ -72,7 +85,9 @@ def _find_spec(machine: Machine, name: Value, package: Value = None) -> Value:
     if not machine.exists(name):
         return None
     made = Instance(Class(machine, "ModuleSpec", module="importlib"))
-    made.attrs.update(name=name, origin=name, loader=Instance(Class(machine, "Loader")), submodule_search_locations=None)
+    made.attrs.update(
+        name=name, origin=name, loader=Instance(Class(machine, "Loader")), submodule_search_locations=None
+    )
     return made
 
 
@@ -98,7 +113,10 @@ def _distribution(machine: Machine, name: Value) -> Value:
     return made
 
 
-_PARTS = re.compile(r"^\s*v?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|rc|alpha|beta|c|pre)[-_.]?(\d*))?(?:[-_.]?(?:post|rev|r)?(\d+))?(?:[-_.]?(dev)(\d*))?(?:\+(.*))?", re.I)
+_PARTS = re.compile(
+    r"^\s*v?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|rc|alpha|beta|c|pre)[-_.]?(\d*))?(?:[-_.]?(?:post|rev|r)?(\d+))?(?:[-_.]?(dev)(\d*))?(?:\+(.*))?",
+    re.I,
+)
 
 
 def _packaging(machine: Machine, name: str) -> PythonModule:
@@ -116,7 +134,13 @@ def _packaging(machine: Machine, name: str) -> PythonModule:
         trimmed = list(release)
         while len(trimmed) > 1 and trimmed[-1] == 0:
             trimmed.pop()
-        stage = (-1, 0) if match.group(5) and not match.group(2) else (0, 0) if match.group(2) else (1, int(match.group(4) or 0))
+        stage = (
+            (-1, 0)
+            if match.group(5) and not match.group(2)
+            else (0, 0)
+            if match.group(2)
+            else (1, int(match.group(4) or 0))
+        )
         made.attrs["<key>"] = (tuple(trimmed), stage, match.group(2) or "", int(match.group(3) or 0))
         padded = (*release, 0, 0, 0)
         made.attrs.update(

@@ -33,7 +33,9 @@ def build(machine: Machine, name: str) -> PythonModule:
     empty = Class(machine, "_empty", module="inspect")
     parameter = new_class(machine, "Parameter", "inspect", {"__init__": _parameter_init, "replace": _replace})
     parameter.namespace.update({kind: index for index, kind in enumerate(_KINDS)}, empty=empty)
-    signature = new_class(machine, "Signature", "inspect", {"bind": _bind, "bind_partial": _bind, "replace": lambda m, self, **k: self})
+    signature = new_class(
+        machine, "Signature", "inspect", {"bind": _bind, "bind_partial": _bind, "replace": lambda m, self, **k: self}
+    )
     signature.namespace["empty"] = empty
     machine.state["inspect"] = (parameter, signature, empty)
     return module(
@@ -71,7 +73,13 @@ def _source(machine: Machine, value: Value) -> Value:
     while isinstance(value, BoundMethod):
         value = value.function
     node = value.node if isinstance(value, Function | Class) else None
-    module = value.module if isinstance(value, Function) else value.frame.module if isinstance(value, Class) and value.frame else None
+    module = (
+        value.module
+        if isinstance(value, Function)
+        else value.frame.module
+        if isinstance(value, Class) and value.frame
+        else None
+    )
     text = machine.sources.text(module.file) if isinstance(module, PythonModule) and module.file else None
     if node is None or text is None:
         return Unknown("source text", data=True)
@@ -146,9 +154,9 @@ def parameters_of(machine: Machine, function: Value) -> list[Instance] | None:
             host = host_inspect.signature(function.function)
         except (TypeError, ValueError):
             return None
-        for each in list(host.parameters.values())[1:]:
-            default = MISSING if each.default is host_inspect.Parameter.empty else each.default
-            found.append(_make(machine, each.name, int(each.kind), default))
+        for parameter in list(host.parameters.values())[1:]:
+            default = MISSING if parameter.default is host_inspect.Parameter.empty else parameter.default
+            found.append(_make(machine, parameter.name, int(parameter.kind), default))
     elif isinstance(function, Function):
         arguments = function.node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -198,7 +206,9 @@ def _full_spec(machine: Machine, function: Value) -> Value:
     names = [each.attrs["name"] for each in parameters if each.attrs["kind"] in (0, 1)]
     if isinstance(function, Function | Class):
         names = ["self", *names] if isinstance(function, Class) else names
-    defaults = tuple(e.attrs["default"] for e in parameters if e.attrs["kind"] in (0, 1) and e.attrs["default"] is not empty)
+    defaults = tuple(
+        e.attrs["default"] for e in parameters if e.attrs["kind"] in (0, 1) and e.attrs["default"] is not empty
+    )
     spec.attrs.update(
         args=names,
         defaults=defaults or None,

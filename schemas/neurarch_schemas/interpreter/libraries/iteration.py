@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def build(machine: Machine, name: str) -> PythonModule:
     chain = Builtin("chain", lambda machine, *values: itertools.chain.from_iterable(map(machine.iterate, values)))
     chain.attrs["from_iterable"] = Builtin(
-        "from_iterable", lambda machine, values: itertools.chain.from_iterable(map(machine.iterate, machine.iterate(values)))
+        "from_iterable",
+        lambda machine, values: itertools.chain.from_iterable(map(machine.iterate, machine.iterate(values))),
     )
     return module(
         name,
@@ -69,7 +70,9 @@ def _product(machine: Machine, *values: Value, repeat: Value = 1) -> Value:
     return itertools.product(*pools)
 
 
-def _accumulate(machine: Machine, values: Value, function: Value = None, *, initial: Value = MISSING) -> Iterator[Value]:
+def _accumulate(
+    machine: Machine, values: Value, function: Value = None, *, initial: Value = MISSING
+) -> Iterator[Value]:
     total = initial
     if initial is not MISSING and initial is not None:
         yield total

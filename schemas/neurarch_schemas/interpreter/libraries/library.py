@@ -36,7 +36,10 @@ def plain(function: Callable[..., Any]) -> Function:
         for value in (*args, *kwargs.values()):
             if type(value) is Unknown:
                 return Unknown(value.reason, data=True)
-        plain_args = [item(value, machine) if (item := getattr(type(value), "interpreted_item", None)) else value for value in args]
+        plain_args = [
+            item(value, machine) if (item := getattr(type(value), "interpreted_item", None)) else value
+            for value in args
+        ]
         for value in plain_args:
             if type(value) is Unknown:
                 return value

@@ -62,7 +62,9 @@ def _random() -> PythonModule:
     def choice(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         return Unknown("a random choice")
 
-    entries: dict[str, Value] = dict.fromkeys(("random", "randint", "uniform", "gauss", "normalvariate", "randrange", "getrandbits"), unknown)
+    entries: dict[str, Value] = dict.fromkeys(
+        ("random", "randint", "uniform", "gauss", "normalvariate", "randrange", "getrandbits"), unknown
+    )
     entries.update(choice=choice, choices=choice, sample=choice, seed=nothing, shuffle=nothing, getstate=nothing)
     return module("random", entries)
 
@@ -72,7 +74,16 @@ def _operator() -> PythonModule:
         "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv,
         "mod": ast.Mod, "pow": ast.Pow, "and_": ast.BitAnd, "or_": ast.BitOr, "xor": ast.BitXor,
     }  # fmt: skip
-    compares = {"eq": ast.Eq, "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "is_": ast.Is, "is_not": ast.IsNot}
+    compares = {
+        "eq": ast.Eq,
+        "ne": ast.NotEq,
+        "lt": ast.Lt,
+        "le": ast.LtE,
+        "gt": ast.Gt,
+        "ge": ast.GtE,
+        "is_": ast.Is,
+        "is_not": ast.IsNot,
+    }
     entries: dict[str, Value] = {name: _binary(kind) for name, kind in kinds.items()}
     entries.update({name: _compare(kind) for name, kind in compares.items()})
     entries["itemgetter"] = _itemgetter
@@ -116,4 +127,6 @@ def _attrgetter(machine: Machine, *paths: str) -> Value:
 
 
 def _methodcaller(machine: Machine, name: str, *args: Value, **kwargs: Value) -> Value:
-    return Builtin("methodcaller", lambda machine, value: machine.call(machine.get_attr(value, name), list(args), kwargs))
+    return Builtin(
+        "methodcaller", lambda machine, value: machine.call(machine.get_attr(value, name), list(args), kwargs)
+    )

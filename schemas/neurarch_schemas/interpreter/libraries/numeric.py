@@ -7,25 +7,55 @@ from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import module, nothing
 from neurarch_schemas.interpreter.torch_nn import factories
-from neurarch_schemas.interpreter.torch_nn.tensor import Tensor, dtypes, elementwise, mapped, new_tensor
+from neurarch_schemas.interpreter.torch_nn.tensor import MOST_VALUES, Tensor, dtypes, elementwise, mapped, new_tensor
 from neurarch_schemas.interpreter.torch_nn.tensor_methods import tensor_attr
 from neurarch_schemas.interpreter.values import MISSING, Builtin, Class, PythonModule, TypingForm, Unknown, Value
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
-_SCALAR = {
-    "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "log2": math.log2, "log10": math.log10, "floor": math.floor,
-    "ceil": math.ceil, "abs": abs, "absolute": abs, "round": round, "around": round, "rint": round, "sin": math.sin,
-    "cos": math.cos, "tan": math.tan, "arctan": math.atan, "arccos": math.acos, "square": lambda x: x * x,
-    "sign": lambda x: (x > 0) - (x < 0), "isnan": math.isnan, "isinf": math.isinf, "tanh": math.tanh, "log1p": math.log1p,
-}  # fmt: skip
+_SCALAR: dict[str, Any] = {
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "abs": abs,
+    "absolute": abs,
+    "round": round,
+    "around": round,
+    "rint": round,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "arctan": math.atan,
+    "arccos": math.acos,
+    "square": lambda x: x * x,
+    "sign": lambda x: (x > 0) - (x < 0),
+    "isnan": math.isnan,
+    "isinf": math.isinf,
+    "tanh": math.tanh,
+    "log1p": math.log1p,
+}
 
 
 _PAIRS = {
-    "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "truediv", "maximum": "max", "minimum": "min", "add": "add",
-    "true_divide": "truediv", "floor_divide": "floordiv", "mod": "mod", "equal": "eq", "less": "lt", "greater": "gt",
-}  # fmt: skip
+    "power": "pow",
+    "multiply": "mul",
+    "subtract": "sub",
+    "divide": "truediv",
+    "maximum": "max",
+    "minimum": "min",
+    "add": "add",
+    "true_divide": "truediv",
+    "floor_divide": "floordiv",
+    "mod": "mod",
+    "equal": "eq",
+    "less": "lt",
+    "greater": "gt",
+}
 
 
 def array_class(machine: Machine) -> Class:
@@ -52,9 +82,9 @@ def _wrapped(function: Any) -> Any:
                 kwargs["dtype"] = kinds["int64"]
             elif given is machine.builtins["bool"]:
                 kwargs["dtype"] = kinds["bool"]
-            elif given is not None or function is not factories.arange:
-                kwargs["dtype"] = kinds["float64"]
-            elif any(isinstance(value, float) for value in args):
+            elif (
+                given is not None or function is not factories.arange or any(isinstance(value, float) for value in args)
+            ):
                 kwargs["dtype"] = kinds["float64"]
         return _array(machine, function(machine, *args, **kwargs))
 
@@ -67,7 +97,7 @@ def _make_array(machine: Machine, data: Value = (), dtype: Value = None, *args: 
     if made.dtype is kinds["float32"] and not hasattr(dtype, "itemsize"):
         values, _ = factories.flatten(machine, data) if not isinstance(data, Tensor) else (data.values, None)
         made.dtype = kinds["float64"]
-        if values is not None and len(values) <= factories.MOST_VALUES:
+        if values is not None and len(values) <= MOST_VALUES:
             made.values = values
     if dtype is machine.builtins["int"]:
         made = machine.call(tensor_attr(machine, made, "long"), [], {})
@@ -90,7 +120,13 @@ def _function(name: str) -> Any:
             if name in ("maximum", "minimum") and isinstance(args[1], int | float):
                 return max(first, args[1]) if name == "maximum" else min(first, args[1])
             if name in ("power", "multiply", "add", "subtract", "divide"):
-                operators: dict[str, Any] = {"power": lambda a, b: a**b, "multiply": lambda a, b: a * b, "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "divide": lambda a, b: a / b}
+                operators: dict[str, Any] = {
+                    "power": lambda a, b: a**b,
+                    "multiply": lambda a, b: a * b,
+                    "add": lambda a, b: a + b,
+                    "subtract": lambda a, b: a - b,
+                    "divide": lambda a, b: a / b,
+                }
                 if isinstance(args[1], int | float) and abs(args[1]) < 1000:
                     return operators[name](first, args[1])
             if name in ("prod", "sum", "max", "min", "mean", "array", "asarray"):
@@ -125,11 +161,29 @@ def build(machine: Machine, name: str) -> PythonModule:
     setup(machine)
     if name == "numpy.random":
         unknown = lambda machine, *args, **kwargs: Unknown("a random number", data=True)  # noqa: E731
-        return module(name, {"seed": nothing, "RandomState": unknown, "default_rng": unknown}, lambda key: Builtin(key, unknown))
+        return module(
+            name, {"seed": nothing, "RandomState": unknown, "default_rng": unknown}, lambda key: Builtin(key, unknown)
+        )
     if name != "numpy":
         return module(name, {}, lambda key: Unknown(f"{name}.{key}", data=True))
     kinds = dtypes(machine)
-    entries: dict[str, Value] = {key: kinds[key] for key in ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "complex64")}
+    entries: dict[str, Value] = {
+        key: kinds[key]
+        for key in (
+            "float32",
+            "float64",
+            "float16",
+            "int64",
+            "int32",
+            "int16",
+            "int8",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "complex64",
+        )
+    }
     entries.update(
         bool_=kinds["bool"],
         double=kinds["float64"],
@@ -150,7 +204,9 @@ def build(machine: Machine, name: str) -> PythonModule:
         eye=_wrapped(factories.eye),
         identity=_wrapped(factories.eye),
         arange=_wrapped(factories.arange),
-        linspace=lambda machine, start, stop, num=50, *args, **kwargs: _wrapped(factories.linspace)(machine, start, stop, num),
+        linspace=lambda machine, start, stop, num=50, *args, **kwargs: _wrapped(factories.linspace)(
+            machine, start, stop, num
+        ),
         concatenate=lambda machine, arrays, axis=0: _array(machine, factories.cat(machine, arrays, axis)),
         stack=lambda machine, arrays, axis=0: _array(machine, factories.stack(machine, arrays, axis)),
         outer=factories.outer,

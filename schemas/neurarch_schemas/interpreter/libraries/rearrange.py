@@ -34,7 +34,10 @@ def build(machine: Machine, name: str) -> PythonModule:
                 # a bias has a size of one on every output axis it does not name
                 output = pattern.partition("->")[2].replace("(", " ").replace(")", " ").split()
                 named = bias_shape.split()
-                left = [1 if each == "..." or each not in named else axes.get(each, Unknown(f"axis {each}")) for each in output]
+                left = [
+                    1 if each == "..." or each not in named else axes.get(each, Unknown(f"axis {each}"))
+                    for each in output
+                ]
                 self.attrs["_parameters"]["bias"] = new_parameter(machine, tuple(left))
 
         def plain(machine: Machine, self: Instance, pattern: Value, *args: Value, **axes: Value) -> None:
@@ -49,7 +52,13 @@ def build(machine: Machine, name: str) -> PythonModule:
             },
         )
     if name == "einops":
-        return module(name, {"layers": machine.import_module("einops.layers"), **dict.fromkeys(("rearrange", "repeat", "reduce", "einsum", "pack", "unpack", "asnumpy"), _tensor)})
+        return module(
+            name,
+            {
+                "layers": machine.import_module("einops.layers"),
+                **dict.fromkeys(("rearrange", "repeat", "reduce", "einsum", "pack", "unpack", "asnumpy"), _tensor),
+            },
+        )
     return module(name, {}, unknown_data(name))
 
 
@@ -70,7 +79,8 @@ def _same_order(pattern: str) -> bool:
     """Only sizes of one come or go, so the row-major values stay."""
     left, _, right = pattern.partition("->")
     names = [
-        [name for name in side.replace("(", " ").replace(")", " ").split() if name not in ("1", "()")] for side in (left, right)
+        [name for name in side.replace("(", " ").replace(")", " ").split() if name not in ("1", "()")]
+        for side in (left, right)
     ]
     return names[0] == names[1]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os.path
 import string as host_string
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.files import TextFile, find_files, open_file
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def build(machine: Machine, name: str) -> PythonModule:
-    return {
+    makers: dict[str, Callable[[Machine], PythonModule]] = {
         "os": _os,
         "os.path": _os_path,
         "sys": _sys,
@@ -43,7 +44,8 @@ def build(machine: Machine, name: str) -> PythonModule:
         "weakref": _weakref,
         "string": _string,
         "pkgutil": lambda machine: module("pkgutil", {"walk_packages": _no_modules, "iter_modules": _no_modules}),
-    }[name](machine)
+    }
+    return makers[name](machine)
 
 
 def _no_modules(machine: Machine, *args: Value, **kwargs: Value) -> list[Value]:
@@ -160,7 +162,9 @@ def _json(machine: Machine) -> PythonModule:
         {
             "loads": loads,
             "dumps": lambda machine, *args, **kwargs: Unknown("JSON text", data=True),
-            "load": lambda machine, file, **kwargs: json.loads(file.text) if isinstance(file, TextFile) else Unknown("a JSON file", data=True),
+            "load": lambda machine, file, **kwargs: (
+                json.loads(file.text) if isinstance(file, TextFile) else Unknown("a JSON file", data=True)
+            ),
             "dump": nothing,
             "JSONDecodeError": machine.builtins["ValueError"],
             "JSONEncoder": Class(machine, "JSONEncoder", module="json"),
@@ -169,7 +173,12 @@ def _json(machine: Machine) -> PythonModule:
 
 
 def _warnings(machine: Machine) -> PythonModule:
-    manager = new_class(machine, "catch_warnings", "warnings", {"__init__": nothing, "__enter__": lambda machine, self: [], "__exit__": nothing})
+    manager = new_class(
+        machine,
+        "catch_warnings",
+        "warnings",
+        {"__init__": nothing, "__enter__": lambda machine, self: [], "__exit__": nothing},
+    )
     return module(
         "warnings",
         {
@@ -184,7 +193,23 @@ def _warnings(machine: Machine) -> PythonModule:
 
 
 def _logging(machine: Machine) -> PythonModule:
-    names = ("debug", "info", "warning", "error", "critical", "exception", "log", "warn", "setLevel", "addHandler", "addFilter", "removeHandler", "setFormatter", "warning_once", "info_once")
+    names = (
+        "debug",
+        "info",
+        "warning",
+        "error",
+        "critical",
+        "exception",
+        "log",
+        "warn",
+        "setLevel",
+        "addHandler",
+        "addFilter",
+        "removeHandler",
+        "setFormatter",
+        "warning_once",
+        "info_once",
+    )
     logger = new_class(machine, "Logger", "logging", dict.fromkeys(names, nothing))
     logger.namespace["isEnabledFor"] = method("isEnabledFor", lambda machine, self, level: False)
     logger.namespace["getEffectiveLevel"] = method("getEffectiveLevel", lambda machine, self: 30)
@@ -201,7 +226,24 @@ def _logging(machine: Machine) -> PythonModule:
     return module(
         "logging",
         {
-            **dict.fromkeys(("debug", "info", "warning", "error", "critical", "exception", "log", "warn", "basicConfig", "disable", "captureWarnings", "addLevelName", "setLoggerClass"), nothing),
+            **dict.fromkeys(
+                (
+                    "debug",
+                    "info",
+                    "warning",
+                    "error",
+                    "critical",
+                    "exception",
+                    "log",
+                    "warn",
+                    "basicConfig",
+                    "disable",
+                    "captureWarnings",
+                    "addLevelName",
+                    "setLoggerClass",
+                ),
+                nothing,
+            ),
             **levels,
             "getLogger": get_logger,
             "getLevelName": lambda machine, level: "WARNING",
@@ -219,9 +261,24 @@ def _logging(machine: Machine) -> PythonModule:
 
 
 def _threading(machine: Machine) -> PythonModule:
-    lock = new_class(machine, "Lock", "threading", {"__init__": nothing, "__enter__": lambda machine, self: self, "__exit__": nothing, "acquire": nothing, "release": nothing})
+    lock = new_class(
+        machine,
+        "Lock",
+        "threading",
+        {
+            "__init__": nothing,
+            "__enter__": lambda machine, self: self,
+            "__exit__": nothing,
+            "acquire": nothing,
+            "release": nothing,
+        },
+    )
     local = new_class(machine, "local", "threading", {})
-    return module("threading", {"Lock": lock, "RLock": lock, "local": local, "get_ident": lambda machine: 1}, unknown_data("threading"))
+    return module(
+        "threading",
+        {"Lock": lock, "RLock": lock, "local": local, "get_ident": lambda machine: 1},
+        unknown_data("threading"),
+    )
 
 
 def _weakref(machine: Machine) -> PythonModule:
@@ -272,37 +329,55 @@ def _pathlib(machine: Machine) -> PythonModule:
     path.construct = construct
     path.namespace.update(
         {
-            "__truediv__": method("__truediv__", lambda machine, self, other: make(os.path.join(text(self), text(other)))),
+            "__truediv__": method(
+                "__truediv__", lambda machine, self, other: make(os.path.join(text(self), text(other)))
+            ),
             "__str__": method("__str__", lambda machine, self: text(self)),
             "__repr__": method("__repr__", lambda machine, self: text(self)),
             "__hash__": method("__hash__", lambda machine, self: hash(text(self))),
             "__eq__": method("__eq__", lambda machine, self, other: text(self) == text(other)),
             "__fspath__": method("__fspath__", lambda machine, self: text(self)),
-            "joinpath": method("joinpath", lambda machine, self, *parts: make(os.path.join(text(self), *map(text, parts)))),
+            "joinpath": method(
+                "joinpath", lambda machine, self, *parts: make(os.path.join(text(self), *map(text, parts)))
+            ),
             "resolve": method("resolve", lambda machine, self, *args, **kwargs: self),
             "absolute": method("absolute", lambda machine, self: self),
             "expanduser": method("expanduser", lambda machine, self: self),
             "as_posix": method("as_posix", lambda machine, self: text(self)),
             "exists": method("exists", lambda machine, self: machine.sources.readable(text(self)) is not None),
             "is_file": method("is_file", lambda machine, self: machine.sources.readable(text(self)) is not None),
-            "open": method("open", lambda machine, self, *args, **kwargs: open_file(machine, text(self), *args, **kwargs)),
+            "open": method(
+                "open", lambda machine, self, *args, **kwargs: open_file(machine, text(self), *args, **kwargs)
+            ),
             "is_dir": method("is_dir", lambda machine, self: False),
             "mkdir": method("mkdir", nothing),
             "read_text": method("read_text", _read_text),
-            "with_suffix": method("with_suffix", lambda machine, self, suffix: make(os.path.splitext(text(self))[0] + suffix)),
+            "with_suffix": method(
+                "with_suffix", lambda machine, self, suffix: make(os.path.splitext(text(self))[0] + suffix)
+            ),
             "name": prop(os.path.basename),
             "parent": prop(lambda value: make(os.path.dirname(value))),
             "parents": prop(lambda value: _parents(make, value)),
             "stem": prop(lambda value: os.path.splitext(os.path.basename(value))[0]),
             "suffix": prop(lambda value: os.path.splitext(value)[1]),
             "parts": prop(lambda value: tuple(value.split("/"))),
-            "glob": method("glob", lambda machine, self, pattern: [make(each) for each in find_files(machine, f"{text(self)}/{pattern}")]),
-            "rglob": method("rglob", lambda machine, self, pattern: [make(each) for each in find_files(machine, f"{text(self)}/**/{pattern}")]),
+            "glob": method(
+                "glob",
+                lambda machine, self, pattern: [make(each) for each in find_files(machine, f"{text(self)}/{pattern}")],
+            ),
+            "rglob": method(
+                "rglob",
+                lambda machine, self, pattern: [
+                    make(each) for each in find_files(machine, f"{text(self)}/**/{pattern}")
+                ],
+            ),
             "cwd": Builtin("cwd", lambda machine: make("/")),
             "home": Builtin("home", lambda machine: make("/")),
         }
     )
-    return module("pathlib", {"Path": path, "PurePath": path, "PosixPath": path, "WindowsPath": Class(machine, "WindowsPath")})
+    return module(
+        "pathlib", {"Path": path, "PurePath": path, "PosixPath": path, "WindowsPath": Class(machine, "WindowsPath")}
+    )
 
 
 def _parents(make: Any, value: str) -> list[Instance]:

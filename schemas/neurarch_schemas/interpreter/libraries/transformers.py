@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from neurarch_schemas.interpreter.libraries.library import module, nothing, unknown_data
+from neurarch_schemas.interpreter.libraries.library import module, nothing
 from neurarch_schemas.interpreter.values import MISSING, Builtin, Class, ClassMethod, PythonModule, Unknown, Value
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def provides(name: str) -> bool:
-    return name in MODULES or name.startswith("transformers.integrations.") and name not in _FROM_SOURCE
+    return name in MODULES or (name.startswith("transformers.integrations.") and name not in _FROM_SOURCE)
 
 
 def build(machine: Machine, name: str) -> PythonModule | None:
@@ -101,8 +101,13 @@ def _integration(machine: Machine, name: str) -> PythonModule:
 def _generation(machine: Machine, name: str) -> PythonModule:
     mixin = machine.state.get("GenerationMixin")
     if mixin is None:
-        mixin = machine.state["GenerationMixin"] = Class(machine, "GenerationMixin", (), {}, "transformers.generation.utils")
-    entries: dict[str, Value] = {"GenerationMixin": mixin, "ContinuousMixin": Class(machine, "ContinuousMixin", (), {}, name)}
+        mixin = machine.state["GenerationMixin"] = Class(
+            machine, "GenerationMixin", (), {}, "transformers.generation.utils"
+        )
+    entries: dict[str, Value] = {
+        "GenerationMixin": mixin,
+        "ContinuousMixin": Class(machine, "ContinuousMixin", (), {}, name),
+    }
 
     def missing(key: str) -> Value:
         if key in ("GenerationConfig", "BaseWatermarkingConfig", "WatermarkingConfig", "CompileConfig"):

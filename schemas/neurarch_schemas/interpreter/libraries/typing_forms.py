@@ -47,7 +47,14 @@ def build(machine: Machine, name: str) -> PythonModule:
         return _types(machine)
     classes = machine.builtins["<typing classes>"]
     abstract_classes(machine)
-    for form, host in (("List", "list"), ("Dict", "dict"), ("Tuple", "tuple"), ("Set", "set"), ("FrozenSet", "frozenset"), ("Type", "type")):
+    for form, host in (
+        ("List", "list"),
+        ("Dict", "dict"),
+        ("Tuple", "tuple"),
+        ("Set", "set"),
+        ("FrozenSet", "frozenset"),
+        ("Type", "type"),
+    ):
         classes[form] = machine.builtins[host]
     entries: dict[str, Value] = {
         "TYPE_CHECKING": False,
@@ -83,7 +90,9 @@ def _same(machine: Machine, value: Value = None, *args: Value, **options: Value)
 def _origin(machine: Machine, form: Value) -> Value:
     if not isinstance(form, TypingForm) or not form.args:
         return None
-    return machine.builtins["<typing classes>"].get(form.name) or machine.builtins.get(form.name) or TypingForm(form.name)
+    return (
+        machine.builtins["<typing classes>"].get(form.name) or machine.builtins.get(form.name) or TypingForm(form.name)
+    )
 
 
 def _hints(machine: Machine, value: Value, *args: Value, **options: Value) -> Value:
@@ -125,9 +134,16 @@ class AnnotationsView(dict):  # type: ignore[type-arg]  # values of the program
     def interpreted_attr(self, machine: Machine, name: str) -> Value:
         match name:
             case "get":
-                return Builtin(name, lambda machine, key, default=None: resolve_annotation(machine, self[key]) if key in self else default)
+                return Builtin(
+                    name,
+                    lambda machine, key, default=None: (
+                        resolve_annotation(machine, self[key]) if key in self else default
+                    ),
+                )
             case "items":
-                return Builtin(name, lambda machine: [(key, resolve_annotation(machine, item)) for key, item in self.items()])
+                return Builtin(
+                    name, lambda machine: [(key, resolve_annotation(machine, item)) for key, item in self.items()]
+                )
             case "values":
                 return Builtin(name, lambda machine: [resolve_annotation(machine, item) for item in self.values()])
             case "keys":
@@ -175,7 +191,7 @@ def _numbers(machine: Machine) -> PythonModule:
         ("Integral", (int,)),
     ):
         cls = Class(machine, name, module="numbers")
-        cls.instance_check = lambda value, hosts=hosts: isinstance(value, hosts)  # type: ignore[misc]  # bound early
+        cls.instance_check = lambda value, hosts=hosts: isinstance(value, hosts)
         entries[name] = cls
     return module("numbers", entries)
 

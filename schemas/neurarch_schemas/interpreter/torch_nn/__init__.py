@@ -1,1 +1,1 @@
-"""torch, modelled: tensors as shapes (with values while they are small), and every layer of torch.nn that holds tensors."""
+"""torch, modelled: tensors as shapes (with values while small), and the layers of torch.nn that hold tensors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import method
@@ -199,7 +199,9 @@ def register_parameter(machine: Machine, self: Instance, name: Value, param: Val
     parameters[name] = param
 
 
-def register_buffer(machine: Machine, self: Instance, name: Value, tensor: Value = None, persistent: Value = True) -> None:
+def register_buffer(
+    machine: Machine, self: Instance, name: Value, tensor: Value = None, persistent: Value = True
+) -> None:
     if type(name) is Unknown:
         machine.taint(f"a buffer under an unknown name: {name.reason}")
         return
@@ -441,9 +443,13 @@ METHODS: dict[str, Callable[..., Value]] = {
     "set_extra_state": _nothing,
     "_load_from_state_dict": _nothing,
     "_save_to_state_dict": _nothing,
-    "_named_members": lambda machine, self, function, prefix="", recurse=True, remove_duplicate=True: Unknown("members"),
+    "_named_members": lambda machine, self, function, prefix="", recurse=True, remove_duplicate=True: Unknown(
+        "members"
+    ),
     "__dir__": lambda machine, self: sorted([*self.attrs, *self.attrs["_modules"], *self.attrs["_parameters"]]),
-    **dict.fromkeys(("to", "cuda", "cpu", "float", "double", "half", "bfloat16", "type", "to_empty", "xpu", "ipu", "_apply"), _same),
+    **dict.fromkeys(
+        ("to", "cuda", "cpu", "float", "double", "half", "bfloat16", "type", "to_empty", "xpu", "ipu", "_apply"), _same
+    ),
     **dict.fromkeys(
         (
             "register_forward_hook",
@@ -469,7 +475,7 @@ def layer_class(
     function: Callable[..., None],
     module: str = "torch.nn",
     bases: tuple[Class, ...] | None = None,
-    **more: Callable[..., Value],
+    methods: Mapping[str, Callable[..., Value]] | None = None,
 ) -> Class:
     """A layer whose ``__init__`` is ours: ``function(machine, self, ...)`` runs after ``Module.__init__``."""
     import functools
@@ -480,5 +486,5 @@ def layer_class(
         function(machine, self, *args, **kwargs)
 
     namespace: dict[str, Value] = {"__init__": method("__init__", begin)}
-    namespace.update({key: method(key, value) for key, value in more.items()})
+    namespace.update({key: method(key, value) for key, value in (methods or {}).items()})
     return Class(machine, name, bases or (module_class(machine),), namespace, module)

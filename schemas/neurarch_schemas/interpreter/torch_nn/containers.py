@@ -24,8 +24,8 @@ def _pairs(machine: Machine, source: Value) -> list[tuple[Value, Value]]:
         return list(dict.items(source))
     if isinstance(source, Instance):
         found = machine.find_attr(source, "items")
-        return [tuple(machine.iterate(pair)) for pair in machine.iterate(machine.call(found, [], {}))]  # type: ignore[misc]
-    return [tuple(machine.iterate(pair)) for pair in machine.iterate(source)]  # type: ignore[misc]
+        return [tuple(machine.iterate(pair)) for pair in machine.iterate(machine.call(found, [], {}))]
+    return [tuple(machine.iterate(pair)) for pair in machine.iterate(source)]
 
 
 def sequential(machine: Machine, self: Instance, *args: Value) -> None:
@@ -76,7 +76,7 @@ def _place(machine: Machine, self: Instance, index: Value) -> str:
         machine.fail("TypeError", "indices must be integers or slices")
     if not -len(names) <= index < len(names):
         machine.fail("IndexError", f"index {index} is out of range")
-    return names[index]
+    return str(names[index])
 
 
 def _get(machine: Machine, self: Instance, index: Value) -> Value:
@@ -242,7 +242,9 @@ def _parameters_get(machine: Machine, self: Instance, index: Value) -> Value:
 
 _PARAMETERS: dict[str, Callable[..., Value]] = {
     "__getitem__": _parameters_get,
-    "__setitem__": lambda machine, self, index, value: machine.set_attr(self, str(index), _as_parameter(machine, value)),
+    "__setitem__": lambda machine, self, index, value: machine.set_attr(
+        self, str(index), _as_parameter(machine, value)
+    ),
     "__len__": lambda machine, self: self.attrs["_size"],
     "__iter__": lambda machine, self: iter([machine.get_attr(self, str(i)) for i in range(self.attrs["_size"])]),
     "__iadd__": _parameters_extend,
@@ -268,6 +270,11 @@ def _parameter_set(machine: Machine, self: Instance, key: Value, value: Value) -
         machine.set_attr(self, str(key), value)
 
 
+def _parameters_update(machine: Machine, self: Instance, other: Value) -> None:
+    for key, value in _pairs(machine, other):
+        _parameter_set(machine, self, key, value)
+
+
 _PARAMETER_DICT: dict[str, Callable[..., Value]] = {
     "__getitem__": lambda machine, self, key: machine.get_attr(self, str(key)),
     "__setitem__": _parameter_set,
@@ -277,16 +284,16 @@ _PARAMETER_DICT: dict[str, Callable[..., Value]] = {
     "keys": lambda machine, self: list(self.attrs["_keys"]),
     "values": lambda machine, self: [machine.get_attr(self, str(key)) for key in self.attrs["_keys"]],
     "items": lambda machine, self: [(key, machine.get_attr(self, str(key))) for key in self.attrs["_keys"]],
-    "update": lambda machine, self, other: [_parameter_set(machine, self, k, v) for k, v in _pairs(machine, other)] and None,
+    "update": lambda machine, self, other: _parameters_update(machine, self, other),
 }
 
 
 def container_classes(machine: Machine) -> dict[str, Class]:
     return {
-        "Sequential": layer_class(machine, "Sequential", sequential, forward=_sequential_forward, **_LIST),
-        "ModuleList": layer_class(machine, "ModuleList", module_list, **_LIST),
-        "ModuleDict": layer_class(machine, "ModuleDict", module_dict, **_DICT),
-        "ParameterList": layer_class(machine, "ParameterList", parameter_list, **_PARAMETERS),
-        "ParameterDict": layer_class(machine, "ParameterDict", parameter_dict, **_PARAMETER_DICT),
+        "Sequential": layer_class(machine, "Sequential", sequential, methods={"forward": _sequential_forward, **_LIST}),
+        "ModuleList": layer_class(machine, "ModuleList", module_list, methods=_LIST),
+        "ModuleDict": layer_class(machine, "ModuleDict", module_dict, methods=_DICT),
+        "ParameterList": layer_class(machine, "ParameterList", parameter_list, methods=_PARAMETERS),
+        "ParameterDict": layer_class(machine, "ParameterDict", parameter_dict, methods=_PARAMETER_DICT),
         "Container": layer_class(machine, "Container", lambda machine, self: None),
     }

@@ -54,7 +54,9 @@ def sizes(machine: Machine, args: tuple[Value, ...], given: Value = None) -> tup
 def filled(value: Any) -> Any:
     """``zeros``, ``ones``; None for factories of arbitrary values."""
 
-    def make(machine: Machine, *args: Value, size: Value = None, shape: Value = None, dtype: Value = None, **options: Value) -> Tensor:
+    def make(
+        machine: Machine, *args: Value, size: Value = None, shape: Value = None, dtype: Value = None, **options: Value
+    ) -> Tensor:
         given = size if size is not None else shape
         found, reason = sizes(machine, args, given)
         values = None
@@ -76,7 +78,9 @@ def full(machine: Machine, size: Value, fill_value: Value = None, *, dtype: Valu
     return new_tensor(machine, found, values, kind, reason)
 
 
-def random_integers(machine: Machine, *args: Value, size: Value = None, dtype: Value = None, **options: Value) -> Tensor:
+def random_integers(
+    machine: Machine, *args: Value, size: Value = None, dtype: Value = None, **options: Value
+) -> Tensor:
     given = size if size is not None else args[-1]
     found, reason = sizes(machine, (given,))
     return new_tensor(machine, found, None, dtypes(machine)["int64"], reason)
@@ -86,7 +90,11 @@ def like_factory(value: Any) -> Any:
     def make(machine: Machine, source: Value, *args: Value, dtype: Value = None, **options: Value) -> Value:
         if not isinstance(source, Tensor):
             return Unknown("a tensor like another", data=True)
-        values = [value] * prod(source.shape) if value is not None and source.shape is not None and prod(source.shape) <= MOST_VALUES else None
+        values = (
+            [value] * prod(source.shape)
+            if value is not None and source.shape is not None and prod(source.shape) <= MOST_VALUES
+            else None
+        )
         made = like(source, source.shape, values)
         if isinstance(dtype, DType):
             made.dtype = dtype
@@ -119,7 +127,15 @@ def arange(machine: Machine, *args: Value, dtype: Value = None, **options: Value
     return new_tensor(machine, (count,), values, kind)
 
 
-def linspace(machine: Machine, start: Value, end: Value = None, steps: Value = 100, *args: Value, dtype: Value = None, **options: Value) -> Tensor:
+def linspace(
+    machine: Machine,
+    start: Value,
+    end: Value = None,
+    steps: Value = 100,
+    *args: Value,
+    dtype: Value = None,
+    **options: Value,
+) -> Tensor:
     end = options.get("stop", end)
     steps = options.get("num", steps)
     start, end, steps = (_number(value, machine) for value in (start, end, steps))
@@ -145,7 +161,7 @@ def flatten(machine: Machine, data: Value) -> tuple[list[Any] | None, Shape | No
         if not data:
             return [], (0,)
         if len(data) > 4 * MOST_VALUES:
-            inner_values, inner = flatten(machine, data[0])
+            _inner_values, inner = flatten(machine, data[0])
             return None, None if inner is None else (len(data), *inner)
         parts = [flatten(machine, item) for item in data]
         inner = parts[0][1]
@@ -207,7 +223,11 @@ def old_tensor(cls_name: str) -> Any:
 def cat(machine: Machine, tensors: Value, dim: Value = 0, **options: Value) -> Tensor:
     dim = options.get("axis", dim)
     items = list(machine.iterate(tensors))
-    if not items or any(not isinstance(item, Tensor) or item.shape is None for item in items) or not isinstance(dim, int):
+    if (
+        not items
+        or any(not isinstance(item, Tensor) or item.shape is None for item in items)
+        or not isinstance(dim, int)
+    ):
         return new_tensor(machine, None, reason="a concatenation of unknown tensors")
     rank = len(items[0].shape)
     if not rank:
@@ -225,11 +245,19 @@ def stack(machine: Machine, tensors: Value, dim: Value = 0, **options: Value) ->
     items = list(machine.iterate(tensors))
     if items and all(isinstance(item, int | float) for item in items):
         return tensor(machine, items)
-    if not items or any(not isinstance(item, Tensor) or item.shape is None for item in items) or not isinstance(dim, int):
+    if (
+        not items
+        or any(not isinstance(item, Tensor) or item.shape is None for item in items)
+        or not isinstance(dim, int)
+    ):
         return new_tensor(machine, None, reason="a stack of unknown tensors")
     shape = items[0].shape
     place = dim % (len(shape) + 1)
-    values = [value for item in items for value in item.values] if place == 0 and all(item.values is not None for item in items) else None
+    values = (
+        [value for item in items for value in item.values]
+        if place == 0 and all(item.values is not None for item in items)
+        else None
+    )
     return like(items[0], (*shape[:place], len(items), *shape[place:]), values)
 
 

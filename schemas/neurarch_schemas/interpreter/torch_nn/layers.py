@@ -43,13 +43,30 @@ def repeated(machine: Machine, value: Value, count: int) -> Value:
     return items * count if len(items) == 1 else items
 
 
-def linear(machine: Machine, self: Instance, in_features: Value, out_features: Value, bias: Value = True, device: Value = None, dtype: Value = None) -> None:
+def linear(
+    machine: Machine,
+    self: Instance,
+    in_features: Value,
+    out_features: Value,
+    bias: Value = True,
+    device: Value = None,
+    dtype: Value = None,
+) -> None:
     self.attrs.update(in_features=in_features, out_features=out_features)
     parameter(machine, self, "weight", out_features, in_features)
     optional(machine, self, "bias", bias, out_features)
 
 
-def bilinear(machine: Machine, self: Instance, in1_features: Value, in2_features: Value, out_features: Value, bias: Value = True, device: Value = None, dtype: Value = None) -> None:
+def bilinear(
+    machine: Machine,
+    self: Instance,
+    in1_features: Value,
+    in2_features: Value,
+    out_features: Value,
+    bias: Value = True,
+    device: Value = None,
+    dtype: Value = None,
+) -> None:
     self.attrs.update(in1_features=in1_features, in2_features=in2_features, out_features=out_features)
     parameter(machine, self, "weight", out_features, in1_features, in2_features)
     optional(machine, self, "bias", bias, out_features)
@@ -74,7 +91,15 @@ def embedding(
         if not -num_embeddings <= padding_idx < num_embeddings:
             machine.fail("AssertionError", "Padding_idx must be within num_embeddings")
         padding_idx %= max(num_embeddings, 1)
-    self.attrs.update(num_embeddings=num_embeddings, embedding_dim=embedding_dim, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+    self.attrs.update(
+        num_embeddings=num_embeddings,
+        embedding_dim=embedding_dim,
+        padding_idx=padding_idx,
+        max_norm=max_norm,
+        norm_type=norm_type,
+        scale_grad_by_freq=scale_grad_by_freq,
+        sparse=sparse,
+    )
     parameter(machine, self, "weight", num_embeddings, embedding_dim)
 
 
@@ -156,7 +181,20 @@ def convolution(dimensions: int, transposed: bool) -> Callable[..., None]:
             device: Value = None,
             dtype: Value = None,
         ) -> None:
-            build(machine, self, in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode)
+            build(
+                machine,
+                self,
+                in_channels,
+                out_channels,
+                kernel_size,
+                stride,
+                padding,
+                output_padding,
+                groups,
+                bias,
+                dilation,
+                padding_mode,
+            )
 
         return transposed_init
 
@@ -175,7 +213,20 @@ def convolution(dimensions: int, transposed: bool) -> Callable[..., None]:
         device: Value = None,
         dtype: Value = None,
     ) -> None:
-        build(machine, self, in_channels, out_channels, kernel_size, stride, padding, 0, groups, bias, dilation, padding_mode)
+        build(
+            machine,
+            self,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            0,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+        )
 
     return plain_init
 
@@ -232,7 +283,9 @@ def sync_batch_norm(
     _normalize(machine, self, num_features, eps, momentum, affine, track_running_stats)
 
 
-def _normalize(machine: Machine, self: Instance, features: Value, eps: Value, momentum: Value, affine: Value, track: Value) -> None:
+def _normalize(
+    machine: Machine, self: Instance, features: Value, eps: Value, momentum: Value, affine: Value, track: Value
+) -> None:
     self.attrs.update(num_features=features, eps=eps, momentum=momentum, affine=affine, track_running_stats=track)
     optional(machine, self, "weight", affine, features)
     optional(machine, self, "bias", affine, features)
@@ -247,7 +300,16 @@ def _normalize(machine: Machine, self: Instance, features: Value, eps: Value, mo
         buffers.update(running_mean=None, running_var=None, num_batches_tracked=None)
 
 
-def group_norm(machine: Machine, self: Instance, num_groups: Value, num_channels: Value, eps: Value = 1e-5, affine: Value = True, device: Value = None, dtype: Value = None) -> None:
+def group_norm(
+    machine: Machine,
+    self: Instance,
+    num_groups: Value,
+    num_channels: Value,
+    eps: Value = 1e-5,
+    affine: Value = True,
+    device: Value = None,
+    dtype: Value = None,
+) -> None:
     if isinstance(num_groups, int) and isinstance(num_channels, int) and (num_groups <= 0 or num_channels % num_groups):
         machine.fail("ValueError", f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
     self.attrs.update(num_groups=num_groups, num_channels=num_channels, eps=eps, affine=affine)
@@ -277,13 +339,28 @@ def layer_norm(
     optional(machine, self, "bias", machine.truth(elementwise_affine) and bias, *shape)
 
 
-def rms_norm(machine: Machine, self: Instance, normalized_shape: Value, eps: Value = None, elementwise_affine: Value = True, device: Value = None, dtype: Value = None) -> None:
+def rms_norm(
+    machine: Machine,
+    self: Instance,
+    normalized_shape: Value,
+    eps: Value = None,
+    elementwise_affine: Value = True,
+    device: Value = None,
+    dtype: Value = None,
+) -> None:
     shape = _shape(machine, normalized_shape)
     self.attrs.update(normalized_shape=shape, eps=eps, elementwise_affine=elementwise_affine)
     optional(machine, self, "weight", elementwise_affine, *shape)
 
 
-def prelu(machine: Machine, self: Instance, num_parameters: Value = 1, init: Value = 0.25, device: Value = None, dtype: Value = None) -> None:
+def prelu(
+    machine: Machine,
+    self: Instance,
+    num_parameters: Value = 1,
+    init: Value = 0.25,
+    device: Value = None,
+    dtype: Value = None,
+) -> None:
     self.attrs.update(num_parameters=num_parameters)
     parameter(machine, self, "weight", num_parameters)
 
@@ -313,9 +390,16 @@ def recurrent(gates: int) -> Callable[..., None]:
             num_layers = 1
         machine.meter.size(num_layers)
         self.attrs.update(
-            input_size=input_size, hidden_size=hidden_size, num_layers=num_layers, bias=bias, batch_first=batch_first,
-            dropout=dropout, bidirectional=bidirectional, proj_size=proj_size, mode=self.cls.name,
-        )  # fmt: skip
+            input_size=input_size,
+            hidden_size=hidden_size,
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=batch_first,
+            dropout=dropout,
+            bidirectional=bidirectional,
+            proj_size=proj_size,
+            mode=self.cls.name,
+        )
         output = proj_size if proj_size else hidden_size
         directions = 2 if machine.truth(bidirectional) else 1
         with_bias = machine.truth(bias)
@@ -324,7 +408,10 @@ def recurrent(gates: int) -> Callable[..., None]:
             for direction in range(directions):
                 size = input_size if layer == 0 else output * directions
                 suffix = "_reverse" if direction else ""
-                group = {f"weight_ih_l{layer}{suffix}": (gates * hidden_size, size), f"weight_hh_l{layer}{suffix}": (gates * hidden_size, output)}
+                group: dict[str, tuple[Value, ...]] = {
+                    f"weight_ih_l{layer}{suffix}": (gates * hidden_size, size),
+                    f"weight_hh_l{layer}{suffix}": (gates * hidden_size, output),
+                }
                 if with_bias:
                     group[f"bias_ih_l{layer}{suffix}"] = (gates * hidden_size,)
                     group[f"bias_hh_l{layer}{suffix}"] = (gates * hidden_size,)
@@ -359,7 +446,9 @@ def recurrent_cell(gates: int) -> Callable[..., None]:
 
 
 def lazy(machine: Machine, self: Instance, *args: Value, **kwargs: Value) -> None:
-    self.attrs["_parameters"]["weight"] = new_parameter(machine, None, "a lazy layer has no shape before the first forward pass")
+    self.attrs["_parameters"]["weight"] = new_parameter(
+        machine, None, "a lazy layer has no shape before the first forward pass"
+    )
     self.attrs["_parameters"]["bias"] = None
 
 
@@ -392,19 +481,81 @@ _PLAIN: dict[str, tuple[str, dict[str, Value]]] = {
     "ELU": ("alpha inplace", {"alpha": 1.0}),
     "GELU": ("approximate", {"approximate": "none"}),
     "Hardtanh": ("min_val max_val inplace", {"min_val": -1.0, "max_val": 1.0}),
-    **{f"{kind}Pool{d}d": ("kernel_size stride padding dilation return_indices ceil_mode", {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False}) for kind in ("Max", "Avg", "LP") for d in (1, 2, 3)},
+    **{
+        f"{kind}Pool{d}d": (
+            "kernel_size stride padding dilation return_indices ceil_mode",
+            {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False},
+        )
+        for kind in ("Max", "Avg", "LP")
+        for d in (1, 2, 3)
+    },
     **{f"MaxUnpool{d}d": ("kernel_size stride padding", {"stride": None, "padding": 0}) for d in (1, 2, 3)},
     **{f"Adaptive{kind}Pool{d}d": ("output_size", {}) for kind in ("Max", "Avg") for d in (1, 2, 3)},
     **{f"FractionalMaxPool{d}d": ("kernel_size", {}) for d in (2, 3)},
-    **{f"{kind}Pad{d}d": ("padding value", {}) for kind in ("Zero", "Constant", "Reflection", "Replication", "Circular") for d in (1, 2, 3)},
-    **{name: ("p inplace", {"p": 0.5, "inplace": False}) for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")},
-    **{name: ("inplace", {"inplace": False}) for name in ("ReLU", "ReLU6", "SiLU", "Mish", "Hardswish", "Hardsigmoid", "SELU", "CELU", "RReLU")},
-    **{name: ("", {}) for name in ("Sigmoid", "Tanh", "Softplus", "Softsign", "LogSigmoid", "Tanhshrink", "Softmin", "LogSoftmax", "Softmax2d", "Hardshrink", "Softshrink", "GLU", "UpsamplingNearest2d", "UpsamplingBilinear2d", "PairwiseDistance")},
-    **{name: ("", {}) for name in ("L1Loss", "NLLLoss", "MSELoss", "BCELoss", "KLDivLoss", "SmoothL1Loss", "HuberLoss", "CTCLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "CosineEmbeddingLoss", "SoftMarginLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "PoissonNLLLoss", "GaussianNLLLoss", "NLLLoss2d")},
-}  # fmt: skip
+    **{
+        f"{kind}Pad{d}d": ("padding value", {})
+        for kind in ("Zero", "Constant", "Reflection", "Replication", "Circular")
+        for d in (1, 2, 3)
+    },
+    **{
+        name: ("p inplace", {"p": 0.5, "inplace": False})
+        for name in ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"]
+    },
+    **{
+        name: ("inplace", {"inplace": False})
+        for name in ["ReLU", "ReLU6", "SiLU", "Mish", "Hardswish", "Hardsigmoid", "SELU", "CELU", "RReLU"]
+    },
+    **{
+        name: ("", {})
+        for name in [
+            "Sigmoid",
+            "Tanh",
+            "Softplus",
+            "Softsign",
+            "LogSigmoid",
+            "Tanhshrink",
+            "Softmin",
+            "LogSoftmax",
+            "Softmax2d",
+            "Hardshrink",
+            "Softshrink",
+            "GLU",
+            "UpsamplingNearest2d",
+            "UpsamplingBilinear2d",
+            "PairwiseDistance",
+        ]
+    },
+    **{
+        name: ("", {})
+        for name in [
+            "L1Loss",
+            "NLLLoss",
+            "MSELoss",
+            "BCELoss",
+            "KLDivLoss",
+            "SmoothL1Loss",
+            "HuberLoss",
+            "CTCLoss",
+            "HingeEmbeddingLoss",
+            "MarginRankingLoss",
+            "CosineEmbeddingLoss",
+            "SoftMarginLoss",
+            "MultiLabelMarginLoss",
+            "MultiLabelSoftMarginLoss",
+            "MultiMarginLoss",
+            "TripletMarginLoss",
+            "TripletMarginWithDistanceLoss",
+            "PoissonNLLLoss",
+            "GaussianNLLLoss",
+            "NLLLoss2d",
+        ]
+    },
+}
 
 
-def weighted_loss(machine: Machine, self: Instance, weight: Value = None, *args: Value, pos_weight: Value = None, **kwargs: Value) -> None:
+def weighted_loss(
+    machine: Machine, self: Instance, weight: Value = None, *args: Value, pos_weight: Value = None, **kwargs: Value
+) -> None:
     """Losses keep their class weights as buffers."""
     self.attrs["_buffers"]["weight"] = weight if isinstance(weight, Tensor) else None
     if self.cls.name == "BCEWithLogitsLoss" or pos_weight is not None:
@@ -455,7 +606,7 @@ def layer_classes(machine: Machine) -> dict[str, Class]:
     parents: dict[str, Class] = {}
     conv_base = layer_class(machine, "_ConvNd", without_parameters((), {}))
     norm_base = layer_class(machine, "_NormBase", batch_norm)
-    for base, names in shared.items():
+    for base, members in shared.items():
         if base == "_ConvNd":
             made = conv_base
         elif base == "_ConvTransposeNd":
@@ -467,7 +618,7 @@ def layer_classes(machine: Machine) -> dict[str, Class]:
         else:
             made = layer_class(machine, base, without_parameters((), {}))
         classes[base] = made
-        for name in names:
+        for name in members:
             parents[name] = made
     classes["_NormBase"] = norm_base
     classes["_WeightedLoss"] = layer_class(machine, "_WeightedLoss", weighted_loss, bases=(classes["_Loss"],))
@@ -475,7 +626,9 @@ def layer_classes(machine: Machine) -> dict[str, Class]:
         parent = parents.get(name)
         classes[name] = layer_class(machine, name, function, bases=(parent,) if parent is not None else None)
     classes["ReLU6"].bases = (classes["Hardtanh"],)
-    classes["NonDynamicallyQuantizableLinear"] = layer_class(machine, "NonDynamicallyQuantizableLinear", linear, bases=(classes["Linear"],))
+    classes["NonDynamicallyQuantizableLinear"] = layer_class(
+        machine, "NonDynamicallyQuantizableLinear", linear, bases=(classes["Linear"],)
+    )
     classes["SyncBatchNorm"].namespace["convert_sync_batchnorm"] = _converter()
     return classes
 

@@ -13,7 +13,16 @@ from neurarch_schemas.interpreter.torch_nn.layers import layer_classes
 from neurarch_schemas.interpreter.torch_nn.tensor import Device, Tensor, dtypes, elementwise, new_tensor, unknown_tensor
 from neurarch_schemas.interpreter.torch_nn.tensor_methods import METHODS, tensor_attr
 from neurarch_schemas.interpreter.torch_nn.transformer import transformer_classes
-from neurarch_schemas.interpreter.values import MISSING, Builtin, Class, Instance, PythonModule, TypingForm, Unknown, Value
+from neurarch_schemas.interpreter.values import (
+    MISSING,
+    Builtin,
+    Class,
+    Instance,
+    PythonModule,
+    TypingForm,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
@@ -23,11 +32,21 @@ def build(machine: Machine, name: str) -> PythonModule:
     setup(machine)
     maker = _MAKERS.get(name)
     if maker is not None:
-        return maker(machine)
+        made: PythonModule = maker(machine)
+        return made
     if name.startswith("torch.nn.modules") or name in ("torch.nn.parameter", "torch.nn.common_types"):
         classes = machine.modules.get("torch.nn") or machine.import_module("torch.nn")
-        return module(name, {key: value for key, value in classes.namespace.items() if not key.startswith("__")}, unknown_any(name))
-    if name in ("torch.nn.utils.parametrize", "torch.nn.utils.parametrizations", "torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm"):
+        return module(
+            name,
+            {key: value for key, value in classes.namespace.items() if not key.startswith("__")},
+            unknown_any(name),
+        )
+    if name in (
+        "torch.nn.utils.parametrize",
+        "torch.nn.utils.parametrizations",
+        "torch.nn.utils.weight_norm",
+        "torch.nn.utils.spectral_norm",
+    ):
         return parametrize.build(machine, name)
     return module(name, {}, _form_or_data(name))
 
@@ -45,11 +64,13 @@ def setup(machine: Machine) -> None:
     machine.state["torch.Tensor"] = tensor
     parameter = Class(machine, "Parameter", (tensor,), {}, "torch.nn.parameter", construct=make_parameter)
     machine.state["torch.nn.Parameter"] = parameter
-    uninitialized = Class(machine, "UninitializedParameter", (parameter,), {}, "torch.nn.parameter", construct=_uninitialized)
+    uninitialized = Class(
+        machine, "UninitializedParameter", (parameter,), {}, "torch.nn.parameter", construct=_uninitialized
+    )
     machine.state["torch.nn.UninitializedParameter"] = uninitialized
     made_buffer = Class(machine, "Buffer", (tensor,), {}, "torch.nn.parameter", construct=_make_buffer)
     machine.state["torch.nn.Buffer"] = made_buffer
-    for name in ("Tensor",):
+    for _name in ("Tensor",):
         tensor.namespace["__new__"] = _static(_new_tensor)
     parameter.namespace["__new__"] = _static(_new_parameter)
 
@@ -66,7 +87,9 @@ def _new_tensor(machine: Machine, cls: Class, *args: Value, **kwargs: Value) -> 
     return made
 
 
-def _new_parameter(machine: Machine, cls: Class, data: Value = None, requires_grad: Value = True, **kwargs: Value) -> Value:
+def _new_parameter(
+    machine: Machine, cls: Class, data: Value = None, requires_grad: Value = True, **kwargs: Value
+) -> Value:
     made = make_parameter(machine, data, requires_grad)
     if isinstance(made, Tensor):
         made.cls = cls
@@ -110,7 +133,12 @@ def context_class(machine: Machine, name: str, module_name: str = "torch") -> Cl
     def call(machine: Machine, self: Instance, function: Value) -> Value:
         return function
 
-    cls = new_class(machine, name, module_name, {"__init__": nothing, "__enter__": lambda machine, self: self, "__exit__": nothing, "__call__": call})
+    cls = new_class(
+        machine,
+        name,
+        module_name,
+        {"__init__": nothing, "__enter__": lambda machine, self: self, "__exit__": nothing, "__call__": call},
+    )
 
     def construct(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         if len(args) == 1 and not kwargs and type(args[0]).__name__ in ("Function", "BoundMethod", "Class"):
@@ -167,14 +195,38 @@ def _tensor_function(name: str) -> Any:
     return call
 
 
-_SCALARS = {"sqrt": math.sqrt, "exp": math.exp, "log": math.log, "floor": math.floor, "ceil": math.ceil, "abs": abs, "round": round}
+_SCALARS: dict[str, Any] = {
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "abs": abs,
+    "round": round,
+}
 
 
 _PAIRS = {
-    "add": "add", "sub": "sub", "subtract": "sub", "mul": "mul", "multiply": "mul", "div": "truediv", "divide": "truediv",
-    "true_divide": "truediv", "pow": "pow", "maximum": "max", "minimum": "min", "floor_divide": "floordiv",
-    "remainder": "mod", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
-}  # fmt: skip
+    "add": "add",
+    "sub": "sub",
+    "subtract": "sub",
+    "mul": "mul",
+    "multiply": "mul",
+    "div": "truediv",
+    "divide": "truediv",
+    "true_divide": "truediv",
+    "pow": "pow",
+    "maximum": "max",
+    "minimum": "min",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "eq": "eq",
+    "ne": "ne",
+    "lt": "lt",
+    "le": "le",
+    "gt": "gt",
+    "ge": "ge",
+}
 
 
 def _pair(name: str) -> Any:
@@ -221,10 +273,14 @@ def _torch(machine: Machine) -> PythonModule:
         rand=factories.filled(None),
         randperm=factories.random_integers,
         randint=factories.random_integers,
-        normal=lambda machine, mean=0, std=1, size=None, **k: factories.filled(None)(machine, size=size) if size is not None else unknown_tensor(machine),
+        normal=lambda machine, mean=0, std=1, size=None, **k: (
+            factories.filled(None)(machine, size=size) if size is not None else unknown_tensor(machine)
+        ),
         full=factories.full,
         eye=factories.eye,
-        **dict.fromkeys(("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"), factories.window),
+        **dict.fromkeys(
+            ("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"), factories.window
+        ),
         arange=factories.arange,
         range=lambda machine, start, end, step=1, **k: factories.arange(machine, start, end + step, step, **k),
         linspace=factories.linspace,
@@ -318,7 +374,15 @@ def _device_class(machine: Machine) -> Class:
 
 def _finfo(machine: Machine, dtype: Value = None) -> Value:
     made = Instance(Class(machine, "finfo", module="torch"))
-    made.attrs.update(min=-3.4028234663852886e38, max=3.4028234663852886e38, eps=1.1920928955078125e-07, tiny=1.1754943508222875e-38, bits=32, dtype=dtype, smallest_normal=1.1754943508222875e-38)
+    made.attrs.update(
+        min=-3.4028234663852886e38,
+        max=3.4028234663852886e38,
+        eps=1.1920928955078125e-07,
+        tiny=1.1754943508222875e-38,
+        bits=32,
+        dtype=dtype,
+        smallest_normal=1.1754943508222875e-38,
+    )
     return made
 
 
@@ -326,9 +390,27 @@ def _finfo(machine: Machine, dtype: Value = None) -> Value:
 
 
 _PARTS = (
-    "activation", "linear", "conv", "batchnorm", "normalization", "container", "module", "loss", "dropout", "rnn", "pooling",
-    "padding", "sparse", "transformer", "instancenorm", "flatten", "fold", "upsampling", "distance", "pixelshuffle",
-)  # fmt: skip
+    "activation",
+    "linear",
+    "conv",
+    "batchnorm",
+    "normalization",
+    "container",
+    "module",
+    "loss",
+    "dropout",
+    "rnn",
+    "pooling",
+    "padding",
+    "sparse",
+    "transformer",
+    "instancenorm",
+    "flatten",
+    "fold",
+    "upsampling",
+    "distance",
+    "pixelshuffle",
+)
 """Modules below torch.nn.modules, all in one."""
 
 
@@ -343,7 +425,11 @@ def _nn(machine: Machine) -> PythonModule:
     entries["UninitializedParameter"] = machine.state["torch.nn.UninitializedParameter"]
     entries["DataParallel"] = _wrapper
     entries["factory_kwargs"] = lambda machine, kwargs: {}
-    made = module("torch.nn", entries, lambda name: Unknown(f"torch.nn.{name} is not modelled", data=name[:1] == "_" or name.islower()))
+    made = module(
+        "torch.nn",
+        entries,
+        lambda name: Unknown(f"torch.nn.{name} is not modelled", data=name[:1] == "_" or name.islower()),
+    )
     made.namespace["modules"] = made
     for part in _PARTS:
         made.namespace[part] = made
@@ -372,13 +458,23 @@ def _init(machine: Machine) -> PythonModule:
     def constant(machine: Machine, tensor: Value = None, value: Value = 0, *args: Value, **kwargs: Value) -> Value:
         return same(machine, tensor)
 
-    gains = {"linear": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2)}
+    gains = {
+        "linear": 1.0,
+        "conv1d": 1.0,
+        "conv2d": 1.0,
+        "conv3d": 1.0,
+        "sigmoid": 1.0,
+        "tanh": 5 / 3,
+        "relu": math.sqrt(2),
+    }
     return module(
         "torch.nn.init",
         {
             "calculate_gain": lambda machine, name, *args: gains.get(name, 1.0) if isinstance(name, str) else 1.0,
             "_calculate_fan_in_and_fan_out": _fans,
-            "_calculate_correct_fan": lambda machine, tensor, mode: _fans(machine, tensor)[0 if mode == "fan_in" else 1],
+            "_calculate_correct_fan": lambda machine, tensor, mode: _fans(machine, tensor)[
+                0 if mode == "fan_in" else 1
+            ],
             "constant_": constant,
         },
         lambda name: Builtin(name, same),
@@ -428,7 +524,12 @@ def _amp(machine: Machine) -> PythonModule:
     autocast = context_class(machine, "autocast", "torch.cuda.amp")
     return module(
         "torch.amp",
-        {"autocast": autocast, "custom_fwd": _decorator, "custom_bwd": _decorator, "GradScaler": Unknown("GradScaler", data=True)},
+        {
+            "autocast": autocast,
+            "custom_fwd": _decorator,
+            "custom_bwd": _decorator,
+            "GradScaler": Unknown("GradScaler", data=True),
+        },
     )
 
 
@@ -436,7 +537,20 @@ def _jit(machine: Machine) -> PythonModule:
     return module(
         "torch.jit",
         {
-            **dict.fromkeys(("script", "ignore", "unused", "export", "interface", "script_if_tracing", "_overload_method", "script_method", "trace"), _decorator),
+            **dict.fromkeys(
+                (
+                    "script",
+                    "ignore",
+                    "unused",
+                    "export",
+                    "interface",
+                    "script_if_tracing",
+                    "_overload_method",
+                    "script_method",
+                    "trace",
+                ),
+                _decorator,
+            ),
             "is_scripting": _false,
             "is_tracing": _false,
             "isinstance": lambda machine, value, form: False,
@@ -465,7 +579,11 @@ def _autograd_function(machine: Machine) -> PythonModule:
     base = machine.import_module("torch.autograd")
     return module(
         "torch.autograd.function",
-        {"Function": base.namespace["Function"], "InplaceFunction": base.namespace["Function"], "once_differentiable": _decorator},
+        {
+            "Function": base.namespace["Function"],
+            "InplaceFunction": base.namespace["Function"],
+            "once_differentiable": _decorator,
+        },
     )
 
 
@@ -501,38 +619,71 @@ def _library(machine: Machine) -> PythonModule:
     return module(
         "torch.library",
         {
-            "custom_op": lambda machine, *args, **kwargs: Builtin("custom_op", lambda machine, function: Unknown("a custom operator", data=True)),
-            "register_fake": lambda machine, *args, **kwargs: Builtin("register_fake", lambda machine, function: function),
+            "custom_op": lambda machine, *args, **kwargs: Builtin(
+                "custom_op", lambda machine, function: Unknown("a custom operator", data=True)
+            ),
+            "register_fake": lambda machine, *args, **kwargs: Builtin(
+                "register_fake", lambda machine, function: function
+            ),
             "register_autograd": nothing,
             "Library": lambda machine, *args, **kwargs: Unknown("a library", data=True),
-            "triton_op": lambda machine, *args, **kwargs: Builtin("triton_op", lambda machine, function: Unknown("a custom operator", data=True)),
+            "triton_op": lambda machine, *args, **kwargs: Builtin(
+                "triton_op", lambda machine, function: Unknown("a custom operator", data=True)
+            ),
             "wrap_triton": _decorator,
         },
     )
 
 
 def _backends(machine: Machine) -> PythonModule:
-    flags = Instance(new_class(machine, "Backend", "torch.backends", {"is_available": _false, "is_built": _false, "version": _zero, "flags": lambda machine, *a, **k: Unknown("a context", data=True)}))
-    return module("torch.backends", dict.fromkeys(("mps", "cuda", "cudnn", "mkl", "mkldnn", "openmp", "xnnpack", "opt_einsum", "quantized"), flags))
+    flags = Instance(
+        new_class(
+            machine,
+            "Backend",
+            "torch.backends",
+            {
+                "is_available": _false,
+                "is_built": _false,
+                "version": _zero,
+                "flags": lambda machine, *a, **k: Unknown("a context", data=True),
+            },
+        )
+    )
+    return module(
+        "torch.backends",
+        dict.fromkeys(("mps", "cuda", "cudnn", "mkl", "mkldnn", "openmp", "xnnpack", "opt_einsum", "quantized"), flags),
+    )
 
 
 def _backend(machine: Machine) -> PythonModule:
-    return module("torch.backends.cuda", {"is_built": _false, "is_available": _false, "flash_sdp_enabled": _false, "sdp_kernel": nothing})
+    return module(
+        "torch.backends.cuda",
+        {"is_built": _false, "is_available": _false, "flash_sdp_enabled": _false, "sdp_kernel": nothing},
+    )
 
 
 def _accelerator(name: str) -> Any:
     def make(machine: Machine) -> PythonModule:
-        return module(name, {"is_available": _false, "device_count": _zero, "is_initialized": _false, "current_accelerator": nothing})
+        return module(
+            name,
+            {"is_available": _false, "device_count": _zero, "is_initialized": _false, "current_accelerator": nothing},
+        )
 
     return make
 
 
 def _checkpoint(machine: Machine) -> PythonModule:
-    return module("torch.utils.checkpoint", {"checkpoint": lambda machine, function, *args, **kwargs: Unknown("a checkpointed call", data=True)})
+    return module(
+        "torch.utils.checkpoint",
+        {"checkpoint": lambda machine, function, *args, **kwargs: Unknown("a checkpointed call", data=True)},
+    )
 
 
 def _data(machine: Machine) -> PythonModule:
-    entries = {name: Class(machine, name, (), {}, "torch.utils.data") for name in ("Dataset", "IterableDataset", "DataLoader", "Sampler")}
+    entries = {
+        name: Class(machine, name, (), {}, "torch.utils.data")
+        for name in ("Dataset", "IterableDataset", "DataLoader", "Sampler")
+    }
     for cls in entries.values():
         cls.namespace["__init__"] = method("__init__", nothing)
         cls.namespace["__class_getitem__"] = Builtin("__class_getitem__", lambda machine, key, cls=cls: cls)
@@ -542,7 +693,12 @@ def _data(machine: Machine) -> PythonModule:
 def _overrides(machine: Machine) -> PythonModule:
     return module(
         "torch.overrides",
-        {"has_torch_function": _false, "has_torch_function_unary": _false, "has_torch_function_variadic": _false, "handle_torch_function": nothing},
+        {
+            "has_torch_function": _false,
+            "has_torch_function_unary": _false,
+            "has_torch_function_variadic": _false,
+            "handle_torch_function": nothing,
+        },
     )
 
 

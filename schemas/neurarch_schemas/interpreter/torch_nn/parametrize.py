@@ -66,7 +66,14 @@ def _spectral_dim(target: Instance, dim: Value) -> int:
     return 1 if any(base.name in ("_ConvTransposeNd", "ConvTranspose2d") for base in target.cls.mro) else 0
 
 
-def spectral_norm(machine: Machine, target: Value, name: Value = "weight", n_power_iterations: Value = 1, eps: Value = 1e-12, dim: Value = None) -> Value:
+def spectral_norm(
+    machine: Machine,
+    target: Value,
+    name: Value = "weight",
+    n_power_iterations: Value = 1,
+    eps: Value = 1e-12,
+    dim: Value = None,
+) -> Value:
     if not machine.is_module(target):
         return target
     weight = _weight(machine, target, name)
@@ -95,8 +102,10 @@ def _parametrized(machine: Machine, target: Instance, name: str) -> tuple[Instan
     return made_list, True
 
 
-def register(machine: Machine, target: Value, name: Value, parametrization: Value, originals: Value = None, **options: Value) -> Value:
-    """``parametrize.register_parametrization``; ``originals`` are shapes where the parametrization splits the tensor."""
+def register(
+    machine: Machine, target: Value, name: Value, parametrization: Value, originals: Value = None, **options: Value
+) -> Value:
+    """``register_parametrization``; ``originals`` are shapes where the parametrization splits the tensor."""
     if not machine.is_module(target):
         machine.taint("an unknown module is parametrized")
         return target
@@ -132,7 +141,14 @@ def new_weight_norm(machine: Machine, target: Value, name: Value = "weight", dim
     return register(machine, target, name, made, [_magnitude_shape(weight, dim), weight.shape])
 
 
-def new_spectral_norm(machine: Machine, target: Value, name: Value = "weight", n_power_iterations: Value = 1, eps: Value = 1e-12, dim: Value = None) -> Value:
+def new_spectral_norm(
+    machine: Machine,
+    target: Value,
+    name: Value = "weight",
+    n_power_iterations: Value = 1,
+    eps: Value = 1e-12,
+    dim: Value = None,
+) -> Value:
     if not machine.is_module(target):
         return target
     weight = _weight(machine, target, name)
@@ -152,7 +168,14 @@ def new_spectral_norm(machine: Machine, target: Value, name: Value = "weight", n
     return target
 
 
-def orthogonal(machine: Machine, target: Value, name: Value = "weight", orthogonal_map: Value = None, *, use_trivialization: Value = True) -> Value:
+def orthogonal(
+    machine: Machine,
+    target: Value,
+    name: Value = "weight",
+    orthogonal_map: Value = None,
+    *,
+    use_trivialization: Value = True,
+) -> Value:
     if not machine.is_module(target):
         return target
     weight = _weight(machine, target, name)
@@ -200,6 +223,8 @@ def build(machine: Machine, name: str) -> PythonModule:
         "torch.nn.utils.parametrizations": lambda: module(
             name, {"weight_norm": new_weight_norm, "spectral_norm": new_spectral_norm, "orthogonal": orthogonal}
         ),
-        "torch.nn.utils.weight_norm": lambda: module(name, {"weight_norm": weight_norm, "WeightNorm": Unknown("WeightNorm", data=True)}),
+        "torch.nn.utils.weight_norm": lambda: module(
+            name, {"weight_norm": weight_norm, "WeightNorm": Unknown("WeightNorm", data=True)}
+        ),
         "torch.nn.utils.spectral_norm": lambda: module(name, {"spectral_norm": spectral_norm}),
     }[name]()

@@ -69,7 +69,9 @@ def _pool(count: int) -> Any:
         paddings = _spread(attrs.get("padding", 0), count)
         dilations = _spread(attrs.get("dilation", 1), count) if "Max" in self.cls.name else [1] * count
         sizes = []
-        for size, kernel, stride, padding, dilation in zip(value.shape[-count:], kernels, strides, paddings, dilations, strict=True):
+        for size, kernel, stride, padding, dilation in zip(
+            value.shape[-count:], kernels, strides, paddings, dilations, strict=True
+        ):
             if not _known(kernel, stride, padding, dilation):
                 return unknown_tensor(machine)
             sizes.append(_window(size, kernel, stride, padding, dilation, attrs.get("ceil_mode") is True))
@@ -131,10 +133,36 @@ def add_forwards(classes: dict[str, Any]) -> None:
     put("Embedding", _embedding)
     put("Flatten", _flatten)
     for name in (
-        "Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "ReLU", "ReLU6", "LeakyReLU", "GELU", "SiLU", "ELU", "SELU",
-        "Sigmoid", "Tanh", "Softmax", "LayerNorm", "GroupNorm", "RMSNorm", "PReLU", "Hardswish", "Hardsigmoid", "Softplus",
-        "Mish", "CELU", "LogSoftmax", "AlphaDropout", "Hardtanh", "SyncBatchNorm", "LocalResponseNorm",
-    ):  # fmt: skip
+        "Identity",
+        "Dropout",
+        "Dropout1d",
+        "Dropout2d",
+        "Dropout3d",
+        "ReLU",
+        "ReLU6",
+        "LeakyReLU",
+        "GELU",
+        "SiLU",
+        "ELU",
+        "SELU",
+        "Sigmoid",
+        "Tanh",
+        "Softmax",
+        "LayerNorm",
+        "GroupNorm",
+        "RMSNorm",
+        "PReLU",
+        "Hardswish",
+        "Hardsigmoid",
+        "Softplus",
+        "Mish",
+        "CELU",
+        "LogSoftmax",
+        "AlphaDropout",
+        "Hardtanh",
+        "SyncBatchNorm",
+        "LocalResponseNorm",
+    ):
         put(name, _same)
 
 
@@ -146,7 +174,12 @@ def functions() -> dict[str, Any]:
 
     def pad(machine: Machine, input: Value, pad: Value, *args: Value, **kwargs: Value) -> Value:  # noqa: A002  # torch's name
         value = input
-        if not isinstance(value, Tensor) or value.shape is None or not isinstance(pad, tuple | list) or not _known(*pad):
+        if (
+            not isinstance(value, Tensor)
+            or value.shape is None
+            or not isinstance(pad, tuple | list)
+            or not _known(*pad)
+        ):
             return unknown_tensor(machine)
         shape = list(value.shape)
         for index in range(0, len(pad), 2):
@@ -154,7 +187,8 @@ def functions() -> dict[str, Any]:
         return like(value, tuple(shape))
 
     names = (
-        "relu gelu silu elu leaky_relu sigmoid tanh softmax log_softmax dropout softplus normalize layer_norm group_norm "
+        "relu gelu silu elu leaky_relu sigmoid tanh softmax log_softmax dropout softplus normalize layer_norm "
+        "group_norm "
         "batch_norm hardswish hardsigmoid mish selu relu6 logsigmoid rms_norm dropout2d"
     )
     return {**dict.fromkeys(names.split(), same), "pad": pad}

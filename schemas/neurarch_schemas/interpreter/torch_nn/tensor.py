@@ -62,7 +62,9 @@ class Device:
         self.index = index
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device) and self.type == other.type or (isinstance(other, str) and other == self.type)
+        return (isinstance(other, Device) and self.type == other.type) or (
+            isinstance(other, str) and other == self.type
+        )
 
     def __hash__(self) -> int:
         return hash(self.type)
@@ -244,14 +246,39 @@ def dtypes(machine: Machine) -> dict[str, DType]:
     if known is None:
         known = {}
         for names, size, floating in (
-            ("float32 float", 4, True), ("float64 double", 8, True), ("float16 half", 2, True), ("bfloat16", 2, True),
-            ("int64 long", 8, False), ("int32 int", 4, False), ("int16 short", 2, False), ("int8", 1, False),
-            ("uint8", 1, False), ("uint16", 2, False), ("uint32", 4, False), ("uint64", 8, False), ("bool", 1, False),
-            ("float8_e4m3fn", 1, True), ("float8_e5m2", 1, True), ("float8_e4m3fnuz", 1, True), ("float8_e5m2fnuz", 1, True),
-            ("float8_e8m0fnu", 1, True), ("qint8", 1, False), ("quint8", 1, False), ("qint32", 4, False), ("int4", 1, False),
-            ("uint4", 1, False), ("int1", 1, False), ("int2", 1, False), ("uint1", 1, False), ("uint2", 1, False),
-            ("uint3", 1, False), ("uint5", 1, False), ("uint6", 1, False), ("uint7", 1, False), ("float4_e2m1fn_x2", 1, True),
-        ):  # fmt: skip
+            ("float32 float", 4, True),
+            ("float64 double", 8, True),
+            ("float16 half", 2, True),
+            ("bfloat16", 2, True),
+            ("int64 long", 8, False),
+            ("int32 int", 4, False),
+            ("int16 short", 2, False),
+            ("int8", 1, False),
+            ("uint8", 1, False),
+            ("uint16", 2, False),
+            ("uint32", 4, False),
+            ("uint64", 8, False),
+            ("bool", 1, False),
+            ("float8_e4m3fn", 1, True),
+            ("float8_e5m2", 1, True),
+            ("float8_e4m3fnuz", 1, True),
+            ("float8_e5m2fnuz", 1, True),
+            ("float8_e8m0fnu", 1, True),
+            ("qint8", 1, False),
+            ("quint8", 1, False),
+            ("qint32", 4, False),
+            ("int4", 1, False),
+            ("uint4", 1, False),
+            ("int1", 1, False),
+            ("int2", 1, False),
+            ("uint1", 1, False),
+            ("uint2", 1, False),
+            ("uint3", 1, False),
+            ("uint5", 1, False),
+            ("uint6", 1, False),
+            ("uint7", 1, False),
+            ("float4_e2m1fn_x2", 1, True),
+        ):
             made = DType(names.split()[0], size, floating)
             for name in names.split():
                 known[name] = made
@@ -375,7 +402,8 @@ def elementwise(left: Tensor, right: Any, name: str, reverse: bool) -> Any:
     shape = broadcast(left.shape, other_shape)
     values: list[Any] | None = None
     if shape is not None and left.values is not None and other_values is not None and prod(shape) <= MOST_VALUES:
-        assert left.shape is not None and other_shape is not None
+        assert left.shape is not None
+        assert other_shape is not None
         pairs = zip(spread(left.values, left.shape, shape), spread(other_values, other_shape, shape), strict=True)
         function = _OPERATORS[name]
         try:
@@ -415,8 +443,16 @@ def index(machine: Machine, source: Tensor, key: Value) -> Value:
     """Indexing by integers, slices, None and Ellipsis; anything else has an unknown shape."""
     keys = list(key) if isinstance(key, tuple) else [key]
     shape = source.shape
-    if shape is None or any(not (each is None or each is ... or isinstance(each, int | slice)) or isinstance(each, bool) for each in keys):
-        if shape is not None and len(keys) == 1 and isinstance(keys[0], Tensor) and keys[0].shape is not None and keys[0].dtype.name != "bool":
+    if shape is None or any(
+        not (each is None or each is ... or isinstance(each, int | slice)) or isinstance(each, bool) for each in keys
+    ):
+        if (
+            shape is not None
+            and len(keys) == 1
+            and isinstance(keys[0], Tensor)
+            and keys[0].shape is not None
+            and keys[0].dtype.name != "bool"
+        ):
             return like(source, (*keys[0].shape, *shape[1:]))
         return like(source, None)
     used = sum(1 for each in keys if each is not None and each is not ...)

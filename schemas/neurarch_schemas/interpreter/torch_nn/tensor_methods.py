@@ -26,16 +26,124 @@ if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
 _SAME = frozenset(
-    "clone detach contiguous cpu cuda requires_grad_ share_memory_ pin_memory to type float double half bfloat16 long int "
-    "short bool byte to_sparse conj resolve_conj exp log log2 log1p sqrt rsqrt abs neg sin cos tan tanh sigmoid relu erf "
-    "round floor ceil trunc sign clamp clip softmax log_softmax cumsum cumprod cumlogsumexp triu tril masked_fill fill_ zero_ normal_ "
-    "uniform_ copy_ flip roll sort logical_not bitwise_not reciprocal square pow lerp type_as exp2 sinh cosh "
-    "nan_to_num masked_fill_ clamp_ mul_ add_ sub_ div_ exponential_ trunc_normal_ index_copy_ scatter_ "
-    "fill_diagonal_ xavier_uniform_ bernoulli_ random_ sin_ cos_ log_ exp_ sqrt_ neg_ pow_ tril_ triu_ erfinv_ "
-    "logical_and logical_or scatter_add_ index_fill_ index_add_ detach_ log_normal_ cauchy_ geometric_ "
-    "clamp_min clamp_max clamp_min_ erfinv data_ptr_ astype copy view_as_real expm1 softplus".split()
+    [
+        "clone",
+        "detach",
+        "contiguous",
+        "cpu",
+        "cuda",
+        "requires_grad_",
+        "share_memory_",
+        "pin_memory",
+        "to",
+        "type",
+        "float",
+        "double",
+        "half",
+        "bfloat16",
+        "long",
+        "int",
+        "short",
+        "bool",
+        "byte",
+        "to_sparse",
+        "conj",
+        "resolve_conj",
+        "exp",
+        "log",
+        "log2",
+        "log1p",
+        "sqrt",
+        "rsqrt",
+        "abs",
+        "neg",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "sigmoid",
+        "relu",
+        "erf",
+        "round",
+        "floor",
+        "ceil",
+        "trunc",
+        "sign",
+        "clamp",
+        "clip",
+        "softmax",
+        "log_softmax",
+        "cumsum",
+        "cumprod",
+        "cumlogsumexp",
+        "triu",
+        "tril",
+        "masked_fill",
+        "fill_",
+        "zero_",
+        "normal_",
+        "uniform_",
+        "copy_",
+        "flip",
+        "roll",
+        "sort",
+        "logical_not",
+        "bitwise_not",
+        "reciprocal",
+        "square",
+        "pow",
+        "lerp",
+        "type_as",
+        "exp2",
+        "sinh",
+        "cosh",
+        "nan_to_num",
+        "masked_fill_",
+        "clamp_",
+        "mul_",
+        "add_",
+        "sub_",
+        "div_",
+        "exponential_",
+        "trunc_normal_",
+        "index_copy_",
+        "scatter_",
+        "fill_diagonal_",
+        "xavier_uniform_",
+        "bernoulli_",
+        "random_",
+        "sin_",
+        "cos_",
+        "log_",
+        "exp_",
+        "sqrt_",
+        "neg_",
+        "pow_",
+        "tril_",
+        "triu_",
+        "erfinv_",
+        "logical_and",
+        "logical_or",
+        "scatter_add_",
+        "index_fill_",
+        "index_add_",
+        "detach_",
+        "log_normal_",
+        "cauchy_",
+        "geometric_",
+        "clamp_min",
+        "clamp_max",
+        "clamp_min_",
+        "erfinv",
+        "data_ptr_",
+        "astype",
+        "copy",
+        "view_as_real",
+        "expm1",
+        "softplus",
+    ]
 )
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Any] = {
     "exp": math.exp,
     "log": lambda x: math.log(x) if x > 0 else -math.inf,
     "log2": math.log2,
@@ -68,7 +176,9 @@ def tensor_attr(machine: Machine, tensor: Tensor, name: str) -> Value:
         return tensor.attrs[name]
     match name:
         case "shape":
-            return Unknown(tensor.reason or "the shape of a tensor", data=True) if tensor.shape is None else tensor.shape
+            return (
+                Unknown(tensor.reason or "the shape of a tensor", data=True) if tensor.shape is None else tensor.shape
+            )
         case "data" | "real":
             return tensor
         case "dtype":
@@ -118,13 +228,18 @@ def tensor_attr(machine: Machine, tensor: Tensor, name: str) -> Value:
     if name.startswith("__") or not name.islower():
         return MISSING
     if name in ("is_complex", "is_contiguous", "is_floating_point"):
-        return Builtin(name, lambda machine: name != "is_complex" if name != "is_floating_point" else tensor.dtype.is_floating_point)
+        return Builtin(
+            name,
+            lambda machine: name != "is_complex" if name != "is_floating_point" else tensor.dtype.is_floating_point,
+        )
     if name not in _KNOWN_OTHERS and not name.endswith("_"):
         return MISSING if name.startswith("is_") else Builtin(name, lambda machine, *args, **kwargs: like(tensor, None))
     return Builtin(name, lambda machine, *args, **kwargs: tensor if name.endswith("_") else like(tensor, None))
 
 
-_KNOWN_OTHERS = frozenset({"unfold", "gather", "index_select", "topk", "argsort", "nonzero", "unique", "norm", "einsum"})
+_KNOWN_OTHERS = frozenset(
+    {"unfold", "gather", "index_select", "topk", "argsort", "nonzero", "unique", "norm", "einsum"}
+)
 
 
 def _same(name: str) -> Any:
@@ -145,14 +260,31 @@ def _same(name: str) -> Any:
             return self
         if function is not None:
             return mapped(self, function)
-        if name in ("cumsum", "cumprod") and self.values is not None and self.shape is not None and len(self.shape) == 1:
+        if (
+            name in ("cumsum", "cumprod")
+            and self.values is not None
+            and self.shape is not None
+            and len(self.shape) == 1
+        ):
             total: Any = 0 if name == "cumsum" else 1
             values = []
             for value in self.values:
                 total = total + value if name == "cumsum" else total * value
                 values.append(total)
             return like(self, self.shape, values)
-        keeps = name in ("clone", "detach", "contiguous", "cpu", "cuda", "to", "type", "pin_memory", "type_as", "astype", "copy")
+        keeps = name in (
+            "clone",
+            "detach",
+            "contiguous",
+            "cpu",
+            "cuda",
+            "to",
+            "type",
+            "pin_memory",
+            "type_as",
+            "astype",
+            "copy",
+        )
         if name == "flip" and self.values is not None and self.shape is not None and len(self.shape) == 1:
             return like(self, self.shape, self.values[::-1])
         if name == "pow" and args:
@@ -161,12 +293,21 @@ def _same(name: str) -> Any:
             low = args[0] if args else kwargs.get("min")
             high = args[1] if len(args) > 1 else kwargs.get("max")
             if all(bound is None or isinstance(bound, int | float) for bound in (low, high)):
-                return mapped(self, lambda value: min(value if low is None else max(value, low), math.inf if high is None else high))
+                return mapped(
+                    self,
+                    lambda value: min(value if low is None else max(value, low), math.inf if high is None else high),
+                )
         kinds = dtypes(machine)
         wanted = _DTYPE_METHODS.get(name)
         dtype = next((each for each in (*args, *kwargs.values()) if isinstance(each, DType)), None)
         if name == "astype" and args and not isinstance(args[0], DType):
-            dtype = kinds["int64"] if args[0] is machine.builtins["int"] else kinds["float64"] if args[0] is machine.builtins["float"] else None
+            dtype = (
+                kinds["int64"]
+                if args[0] is machine.builtins["int"]
+                else kinds["float64"]
+                if args[0] is machine.builtins["float"]
+                else None
+            )
         if wanted is not None:
             dtype = kinds[wanted]
         made = like(self, self.shape, list(self.values) if self.values is not None and (keeps or wanted) else None)
@@ -218,7 +359,10 @@ def permute(tensor: Tensor, order: list[int]) -> Tensor:
     if tensor.values is not None:
         strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
         moved = [strides[each] for each in order]
-        values = [tensor.values[sum(i * s for i, s in zip(place, moved, strict=True))] for place in product(*map(range, result))]
+        values = [
+            tensor.values[sum(i * s for i, s in zip(place, moved, strict=True))]
+            for place in product(*map(range, result))
+        ]
     return like(tensor, result, values)
 
 
@@ -261,7 +405,14 @@ def _repeat(machine: Machine, self: Tensor, *args: Value) -> Value:
     if self.shape is None or any(not isinstance(size, int) for size in sizes):
         return like(self, None)
     padded = (1,) * (len(sizes) - len(self.shape)) + self.shape
-    values = self.values * sizes[0] if self.values is not None and len(sizes) == 1 and len(self.values) * sizes[0] <= MOST_VALUES and len(self.shape) == 1 else None
+    values = (
+        self.values * sizes[0]
+        if self.values is not None
+        and len(sizes) == 1
+        and len(self.values) * sizes[0] <= MOST_VALUES
+        and len(self.shape) == 1
+        else None
+    )
     return like(self, tuple(size * own for size, own in zip(sizes, padded, strict=True)), values)
 
 
@@ -333,14 +484,22 @@ def _item(machine: Machine, self: Tensor, *args: Value) -> Value:
 
 def _chunk(machine: Machine, self: Tensor, chunks: Value, dim: Value = 0) -> Value:
     if self.shape is None or not isinstance(chunks, int):
-        return tuple(like(self, None) for _ in range(chunks)) if isinstance(chunks, int) and chunks < 1000 else Unknown("chunks", data=True)
+        return (
+            tuple(like(self, None) for _ in range(chunks))
+            if isinstance(chunks, int) and chunks < 1000
+            else Unknown("chunks", data=True)
+        )
     size = -(-self.shape[dim] // chunks)
     return _split(machine, self, size, dim)
 
 
 def _split(machine: Machine, self: Tensor, sizes: Value, dim: Value = 0) -> Value:
     if self.shape is None or not isinstance(dim, int):
-        return tuple(like(self, None) for _ in sizes) if isinstance(sizes, list | tuple) else Unknown("pieces of a tensor", data=True)
+        return (
+            tuple(like(self, None) for _ in sizes)
+            if isinstance(sizes, list | tuple)
+            else Unknown("pieces of a tensor", data=True)
+        )
     total = self.shape[dim]
     if isinstance(sizes, int):
         sizes = [min(sizes, total - start) for start in range(0, total, max(sizes, 1))]

@@ -40,7 +40,9 @@ def attention(
     key = embed_dim if kdim is None else kdim
     value = embed_dim if vdim is None else vdim
     same = key == embed_dim and value == embed_dim
-    self.attrs.update(embed_dim=embed_dim, num_heads=num_heads, kdim=key, vdim=value, batch_first=batch_first, dropout=dropout)
+    self.attrs.update(
+        embed_dim=embed_dim, num_heads=num_heads, kdim=key, vdim=value, batch_first=batch_first, dropout=dropout
+    )
     self.attrs["head_dim"] = embed_dim // num_heads
     self.attrs["_qkv_same_embed_dim"] = same
     parameters = self.attrs["_parameters"]
@@ -53,13 +55,22 @@ def attention(
         parameter(machine, self, "in_proj_weight", 3 * embed_dim, embed_dim)
         parameters.update(q_proj_weight=None, k_proj_weight=None, v_proj_weight=None)
     optional(machine, self, "in_proj_bias", bias, 3 * embed_dim)
-    self.attrs["_modules"]["out_proj"] = _make(machine, "NonDynamicallyQuantizableLinear", embed_dim, embed_dim, bias=bias)
+    self.attrs["_modules"]["out_proj"] = _make(
+        machine, "NonDynamicallyQuantizableLinear", embed_dim, embed_dim, bias=bias
+    )
     optional(machine, self, "bias_k", add_bias_kv, 1, 1, embed_dim)
     optional(machine, self, "bias_v", add_bias_kv, 1, 1, embed_dim)
 
 
 def _common(
-    machine: Machine, self: Instance, d_model: Value, feed_forward: Value, dropout: Value, eps: Value, bias: Value, norms: int
+    machine: Machine,
+    self: Instance,
+    d_model: Value,
+    feed_forward: Value,
+    dropout: Value,
+    eps: Value,
+    bias: Value,
+    norms: int,
 ) -> None:
     modules = self.attrs["_modules"]
     modules["linear1"] = _make(machine, "Linear", d_model, feed_forward, bias=bias)
@@ -93,7 +104,9 @@ def encoder_layer(
     device: Value = None,
     dtype: Value = None,
 ) -> None:
-    self.attrs["_modules"]["self_attn"] = _make(machine, "MultiheadAttention", d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+    self.attrs["_modules"]["self_attn"] = _make(
+        machine, "MultiheadAttention", d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first
+    )
     self.attrs["norm_first"] = norm_first
     _common(machine, self, d_model, dim_feedforward, dropout, layer_norm_eps, bias, 2)
     _activation(machine, self, activation)
@@ -115,7 +128,9 @@ def decoder_layer(
     dtype: Value = None,
 ) -> None:
     for name in ("self_attn", "multihead_attn"):
-        self.attrs["_modules"][name] = _make(machine, "MultiheadAttention", d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first)
+        self.attrs["_modules"][name] = _make(
+            machine, "MultiheadAttention", d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first
+        )
     self.attrs["norm_first"] = norm_first
     _common(machine, self, d_model, dim_feedforward, dropout, layer_norm_eps, bias, 3)
     _activation(machine, self, activation)
@@ -170,11 +185,16 @@ def transformer(
 ) -> None:
     options = {"layer_norm_eps": layer_norm_eps, "batch_first": batch_first, "norm_first": norm_first, "bias": bias}
     modules = self.attrs["_modules"]
-    for part, count, custom in (("Encoder", num_encoder_layers, custom_encoder), ("Decoder", num_decoder_layers, custom_decoder)):
+    for part, count, custom in (
+        ("Encoder", num_encoder_layers, custom_encoder),
+        ("Decoder", num_decoder_layers, custom_decoder),
+    ):
         if custom is not None:
             modules[part.lower()] = custom
             continue
-        layer = _make(machine, f"Transformer{part}Layer", d_model, nhead, dim_feedforward, dropout, activation, **options)
+        layer = _make(
+            machine, f"Transformer{part}Layer", d_model, nhead, dim_feedforward, dropout, activation, **options
+        )
         norm = _make(machine, "LayerNorm", d_model, eps=layer_norm_eps, bias=bias)
         modules[part.lower()] = _make(machine, f"Transformer{part}", layer, count, norm)
     self.attrs.update(d_model=d_model, nhead=nhead, batch_first=batch_first)
