@@ -43,7 +43,10 @@ def bert_text(config: ModelConfig, layers: str) -> Module:
         positions=config.integer("max_position_embeddings"),
         types=config.integer("type_vocab_size"),
     )
-    parts = {"embeddings": embeddings, layers: uniform(layer, config.integer("num_hidden_layers"))}
+    parts: dict[str, Module | Stack | None] = {
+        "embeddings": embeddings,
+        layers: uniform(layer, config.integer("num_hidden_layers")),
+    }
     return Module("TextModel", children=named(parts))
 
 

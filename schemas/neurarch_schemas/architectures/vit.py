@@ -117,6 +117,7 @@ def attention(config: ModelConfig) -> Module:
             key_bias=config.flag("key_bias"),
             value_bias=config.flag("value_bias"),
             out_bias=config.flag("proj_bias"),
+            width=hidden,
             position="rope",
         )
     if kind in ("beit", "data2vec-vision", "videomae"):

@@ -139,14 +139,18 @@ def vit_attention(
     value_bias: bool | None = None,
     out_bias: bool = True,
     head_dim: int | None = None,
+    width: int | None = None,
     names: tuple[str, str, str, str] = ("q_proj", "k_proj", "v_proj", "o_proj"),
     position: str | None = "learned",
     tensors: tuple[Tensor, ...] = (),
     extra: dict[str, Module | Stack | None] | None = None,
 ) -> Module:
-    """ViT's attention: projections of ``heads * head_dim`` (default ``hidden // heads``), ``bias`` on the inputs."""
+    """ViT's attention: projections of ``heads * head_dim`` (default ``hidden // heads``), ``bias`` on the inputs.
+
+    ``width`` is that of the projections where the class fixes it, whether or not the heads divide it.
+    """
     dim = hidden // heads if head_dim is None else head_dim
-    width = heads * dim
+    width = heads * dim if width is None else width
     query, key, value, out = names
     projections: dict[str, Module | Stack | None] = {
         query: linear(hidden, width, bias),
