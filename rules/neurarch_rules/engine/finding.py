@@ -1,9 +1,11 @@
-"""A finding: one diagnosis about one place, with the repairs that are known for it."""
+"""A finding: one diagnosis about one place, with the repairs that are known for it.
+
+Named tuples, because their classes cost a tenth of a dataclass at start-up.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from neurarch_schemas.documents.document import Span, TextEdit
 
@@ -12,8 +14,7 @@ Category = Literal["correctness", "training", "serving", "hygiene", "security"]
 Applicability = Literal["safe", "unsafe", "display"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where: a JSON pointer (the key may be absent), or a span in a Python file. Resolved to a range late.
 
     ``on`` chooses the part of a pair that is marked. ``file`` is None for the document itself, else the name of a
@@ -26,14 +27,12 @@ class Place:
     file: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     place: Place
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """Text edits in original coordinates that do not overlap; they keep the file's formatting."""
 
     title: str
@@ -41,8 +40,7 @@ class Fix:
     edits: tuple[TextEdit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """``rule``, ``severity`` and ``category`` are filled by the engine from the rule's metadata and the settings."""
 
     message: str
@@ -52,5 +50,5 @@ class Finding:
     tags: tuple[Literal["deprecated", "unnecessary"], ...] = ()
     severity: Severity | None = None
     """None: the rule's own severity. A rule may speak more softly where it is less sure, never louder."""
-    rule: str = field(default="")
-    category: Category = field(default="correctness")
+    rule: str = ""
+    category: Category = "correctness"

@@ -10,7 +10,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Category, Finding, Severity
 from neurarch_schemas.documents.document import FileKind
 
-When = Literal["always", "problems", "serving", "beside"]
+When = Literal["always", "problems", "serving", "checkpoint", "tokenizer", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class RuleInfo:
     needs: tuple[str, ...] = ()
     """Words one of which stands in every file the rule can speak about; empty: any file. Saves loading the rule."""
     when: When = "always"
-    """What the rule cannot speak without: "problems" of the syntax, "serving" settings about GPUs, files "beside"."""
+    """What the rule cannot speak without: "problems" of the syntax, "serving" settings about GPUs, the names or headers
+    of a "checkpoint", files of a "tokenizer", any file "beside"."""
 
 
 class Rule(Protocol):

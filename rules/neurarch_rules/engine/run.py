@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine import discovery, selection, suppress
@@ -15,6 +14,7 @@ from neurarch_rules.engine.options import Ignore, Options
 if TYPE_CHECKING:
     from neurarch_rules.engine.rule import Rule, RuleInfo
     from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.surroundings.folder import Folder
 
 
 class Crash(NamedTuple):
@@ -76,6 +76,20 @@ LARGE = 200_000
 """Code points from which searching for a rule's words costs more than running it."""
 
 
+BESIDE: dict[str, tuple[str, ...]] = {
+    "checkpoint": (".index.json", ".safetensors"),
+    "tokenizer": ("tokenizer.json", "tokenizer_config.json", "added_tokens.json"),
+    "beside": ("",),
+}
+"""Endings of the file names one of which must lie beside the document."""
+
+
+def _lies_beside(folder: Folder, endings: tuple[str, ...]) -> bool:
+    if any(name.endswith(endings) for name in folder.listing or ()):
+        return True
+    return any(name.endswith(endings) for name in folder.json_files)
+
+
 def _has_a_say(info: RuleInfo, analysis: Analysis, options: Options) -> bool:
     """What the rule cannot speak without is there."""
     text = analysis.document.text
@@ -85,7 +99,7 @@ def _has_a_say(info: RuleInfo, analysis: Analysis, options: Options) -> bool:
         serving = options.serving
         if serving.tensor_parallel is None and serving.gpu is None and serving.gpu_memory_gib is None:
             return False
-    if info.when == "beside" and not analysis.folder.listing and not analysis.folder.json_files:
+    if info.when in BESIDE and not _lies_beside(analysis.folder, BESIDE[info.when]):
         return False
     return not info.needs or len(text) > LARGE or any(word in text for word in info.needs)
 
@@ -111,7 +125,7 @@ def internal_error(what: str, error: str) -> Finding:
 def _complete(finding: Finding, info: RuleInfo, options: Options) -> Finding:
     asked = selection.level(info, options)
     severity = finding.severity or info.severity if asked is None or asked == "off" else asked
-    return replace(finding, rule=info.name, category=info.category, severity=severity)
+    return finding._replace(rule=info.name, category=info.category, severity=severity)
 
 
 def _suppress(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.options import Ignore
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 COMMENT = re.compile(r"#\s*neurarch:\s*(file-)?ignore\[([^\]\n]*)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(NamedTuple):
     """``# neurarch: ignore[rule, rule] reason`` holds for its line (a line of its own: the next one);
     ``file-ignore`` for the file."""
 

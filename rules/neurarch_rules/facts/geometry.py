@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts.places import integer
 
@@ -17,8 +16,7 @@ LAYERS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
 POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length")
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A value with the key it was read from."""
 
     key: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine.finding import Place
 from neurarch_rules.facts import geometry
@@ -49,8 +48,7 @@ STRETCHED = ("yarn", "longrope", "llama3")
 ORIGINAL = "original_max_position_embeddings"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One set of RoPE fields; ``label`` is its layer type where there is one per layer type."""
 
     config: ModelConfig

@@ -16,7 +16,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="The tensors beside the config belong to another class of the family than architectures names",
     aliases=("architectures-wrong",),
-    when="beside",
+    when="checkpoint",
 )
 
 

@@ -13,7 +13,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="The weight files beside the config hold other tensors than the model class builds",
-    when="beside",
+    when="checkpoint",
 )
 
 SHOWN = 3

@@ -26,9 +26,6 @@ OLDER_SPELLING = {"rope_parameters": ("rope_scaling", "rope_theta"), "dtype": ("
 
 
 def check(context: Context) -> Iterator[Finding]:
-    stated = versions.stated(context)
-    if stated is None:
-        return
     for config in configs(context):
         if not config.is_native:
             continue
@@ -37,7 +34,7 @@ def check(context: Context) -> Iterator[Finding]:
             if data.get(key) is None or any(data.get(old) is not None for old in OLDER_SPELLING[key]):
                 continue
             if versions.excludes(context, (first, None)):
-                release = ".".join(map(str, first))
+                stated, release = versions.stated(context), ".".join(map(str, first))
                 yield Finding(
                     f"{key} is read since transformers {release}, and the workspace names {stated}: {effect}; write "
                     f"{' and '.join(OLDER_SPELLING[key])} as well",

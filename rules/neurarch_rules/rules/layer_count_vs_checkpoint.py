@@ -16,7 +16,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="The checkpoint beside the config has another number of layers",
-    when="beside",
+    when="checkpoint",
 )
 
 LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks|layer)\.(\d+)\.")

@@ -16,7 +16,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="The tokenizer allows more tokens than the learned position table has rows for",
     aliases=("learned-positions",),
-    when="beside",
+    when="tokenizer",
 )
 
 UNLIMITED = 1_000_000

@@ -24,14 +24,12 @@ SINCE = ((4, 45), None)
 
 
 def check(context: Context) -> Iterator[Finding]:
-    if versions.excludes(context, SINCE):
-        return
     for config in configs(context):
         if not config.is_native:
             continue
         for block in rope.blocks(context, config):
             value = block.values.get("type")
-            if not isinstance(value, str):
+            if not isinstance(value, str) or versions.excludes(context, SINCE):
                 continue
             pointer = join_pointer(block.pointer, "type")
             if block.values.get("rope_type") is None:

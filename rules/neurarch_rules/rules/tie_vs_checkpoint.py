@@ -14,7 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="tie_word_embeddings contradicts the tensors of the checkpoint beside the config",
     aliases=("tie-vs-weights",),
-    when="beside",
+    when="checkpoint",
 )
 
 HEADS = (

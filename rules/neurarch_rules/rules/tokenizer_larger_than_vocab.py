@@ -14,7 +14,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="The tokenizer beside the config produces ids the embedding has no row for",
-    when="beside",
+    when="tokenizer",
 )
 
 
