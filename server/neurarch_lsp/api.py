@@ -105,7 +105,7 @@ def check_text(text: str, path: str = "config.json", settings: Mapping[str, Any]
     from neurarch_rules.engine.options import options_from
 
     options = options_from(settings) if settings is not None else Resolver().options_for(path)
-    from neurarch_lsp.cli.lint import lint
+    from neurarch_lsp.linting.lint import lint
 
     return _result(path, lint(path, path, text, options))
 
@@ -116,7 +116,7 @@ def check_files(paths: Iterable[str], settings: Mapping[str, Any] | None = None,
     Folders are not walked. Raises SettingsError for a settings file that cannot be used; a file that cannot be read is
     a result with an ``error``.
     """
-    from neurarch_lsp.cli import batch
+    from neurarch_lsp.linting import batch
     from neurarch_rules.engine.options import options_from
 
     fixed = options_from(settings) if settings is not None else None
@@ -143,7 +143,7 @@ def report_text(text: str, path: str = "config.json", contexts: Sequence[int] = 
 
 def report_file(path: str, contexts: Sequence[int] = ()) -> dict[str, Any]:
     """As ``report_text``, for a file; a file that cannot be read is an entry with an ``error``."""
-    from neurarch_lsp.cli.lint import CannotRead, read_text
+    from neurarch_lsp.linting.lint import CannotRead, read_text
     from neurarch_lsp.render.report_json import failed_entry
 
     try:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from neurarch_lsp.__main__ import main
-from neurarch_lsp.cli import batch, cache
-from neurarch_lsp.cli.lint import lint, read_text
+from neurarch_lsp.linting import batch, cache
+from neurarch_lsp.linting.lint import lint, read_text
 from neurarch_rules.engine.options import Options
 
 GOOD = '{\n  "architectures": ["LlamaForCausalLM"],\n  "model_type": "llama",\n  "num_key_value_heads": 8\n}\n'

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neurarch_lsp.cli.lint import Outcome, lint, read_text
+from neurarch_lsp.linting.lint import Outcome, lint, read_text
 from neurarch_lsp.settings.resolve import Resolver
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.locate import span_of

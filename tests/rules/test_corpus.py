@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neurarch_lsp.cli.lint import Outcome, lint
+from neurarch_lsp.linting.lint import Outcome, lint
 from neurarch_rules.engine.analyse import analyse_text
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.options import Options

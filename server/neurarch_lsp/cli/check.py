@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from neurarch_lsp.cli import batch, inputs
-from neurarch_lsp.cli.lint import Outcome, write_text
+from neurarch_lsp.linting import batch, inputs
+from neurarch_lsp.linting.lint import Outcome, write_text
 from neurarch_lsp.render.report import FileReport
 from neurarch_lsp.settings.resolve import Resolver, SettingsError
 from neurarch_rules.engine import analyse, selection
@@ -201,7 +201,7 @@ def _cache_folder(arguments: Namespace) -> str | None:
         return None
     if arguments.cache_dir:
         return str(arguments.cache_dir)
-    from neurarch_lsp.cli.cache import default_folder
+    from neurarch_lsp.linting.cache import default_folder
 
     return default_folder()
 

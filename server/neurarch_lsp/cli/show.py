@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from neurarch_lsp.cli.batch import Task
-from neurarch_lsp.cli.lint import CannotRead, read_text
+from neurarch_lsp.linting.batch import Task
+from neurarch_lsp.linting.lint import CannotRead, read_text
 from neurarch_lsp.settings.resolve import Resolver
 from neurarch_rules.engine import analyse, discovery, selection
 

@@ -106,7 +106,7 @@ def _folders(server: NeurarchServer) -> list[str]:
 
 
 def _files(folders: list[str]) -> list[tuple[str, str]]:
-    from neurarch_lsp.cli.inputs import walk
+    from neurarch_lsp.linting.inputs import walk
     from neurarch_rules.engine.analyse import is_candidate
 
     found = {os.path.abspath(item.path) for folder in folders for item in walk(folder, is_candidate)}

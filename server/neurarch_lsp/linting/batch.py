@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from neurarch_lsp.cli.lint import CannotRead, Outcome, lint, read_text
+from neurarch_lsp.linting.lint import CannotRead, Outcome, lint, read_text
 from neurarch_rules.engine.finding import Applicability
 from neurarch_rules.engine.options import Options
 
 if TYPE_CHECKING:
-    from neurarch_lsp.cli.cache import Cache
+    from neurarch_lsp.linting.cache import Cache
 
 WORTH_IT = 16
 """Runs over fewer files are faster without looking anything up."""
@@ -57,7 +57,7 @@ def run(tasks: Iterable[Task], jobs: int = 1, cache_folder: str | None = None) -
 
 
 def _open(folder: str) -> Cache:
-    from neurarch_lsp.cli.cache import Cache
+    from neurarch_lsp.linting.cache import Cache
 
     return Cache(folder)
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from neurarch_lsp.cli.lint import Outcome, Siblings
+from neurarch_lsp.linting.lint import Outcome, Siblings
 from neurarch_lsp.render.report import FileReport
 from neurarch_rules.engine import analyse
 from neurarch_rules.engine.finding import Finding, Fix, Place, Related
@@ -49,10 +49,8 @@ class Cache:
             return
         data = None
         if outcome.report is not None and outcome.result is not None:
-            from dataclasses import asdict
-
             data = {
-                "findings": [asdict(finding) for finding in outcome.report.findings],
+                "findings": [_plain(finding) for finding in outcome.report.findings],
                 "used": [entry._asdict() for entry in outcome.result.used],
             }
         target = self._file(key)
@@ -96,6 +94,22 @@ def _stamps(folder: str) -> Iterator[str]:
         elif entry.name.endswith((".py", ".json")):
             status = entry.stat()
             yield f"{entry.path} {status.st_size} {status.st_mtime_ns}\n"
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    return {
+        **finding._asdict(),
+        "place": finding.place._asdict(),
+        "related": [{"place": item.place._asdict(), "message": item.message} for item in finding.related],
+        "fixes": [
+            {
+                "title": fix.title,
+                "applicability": fix.applicability,
+                "edits": [{"span": edit.span, "text": edit.text} for edit in fix.edits],
+            }
+            for fix in finding.fixes
+        ],
+    }
 
 
 def _place(data: dict[str, Any]) -> Place:
