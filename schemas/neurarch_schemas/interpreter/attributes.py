@@ -161,9 +161,9 @@ class Attributes(Core):
             return self._fallback(value, fallback, name)
 
     def _fallback(self, value: Value, getter: Value, name: str) -> Value:
-        if getter.__class__ is Builtin:
-            return getter.function(self, value, name)
         try:
+            if getter.__class__ is Builtin:
+                return getter.function(self, value, name)
             return self.call_method(value, getter, [name])
         except Raised as error:
             if error.value.cls.name == "AttributeError":
