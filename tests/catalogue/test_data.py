@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -21,7 +22,7 @@ def test_every_model_type_is_there() -> None:
 
 
 def test_every_file_is_a_json_schema() -> None:
-    paths = [*sorted((DATA / "types").glob("*.json")), DATA / "_base.json"]
+    paths = [*sorted((Path(DATA) / "types").glob("*.json")), Path(DATA) / "_base.json"]
     assert len(paths) > 822
     shapes: dict[str, object] = {}
     for number, path in enumerate(paths):
@@ -89,7 +90,7 @@ def test_enumerations() -> None:
 
 
 def test_size_on_disk() -> None:
-    total = sum(path.stat().st_size for path in DATA.rglob("*.json"))
+    total = sum(path.stat().st_size for path in Path(DATA).rglob("*.json"))
     assert total < 2_500_000
 
 

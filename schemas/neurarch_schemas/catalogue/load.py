@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parent / "data"
+DATA = os.path.join(os.path.dirname(__file__), "data")
 ROPE_KEYS = ("rope_scaling", "rope_theta", "partial_rotary_factor")
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
@@ -83,7 +83,8 @@ class ConfigType:
 
 
 def read_data(name: str) -> Any:
-    text = (DATA / name).read_bytes()
+    with open(os.path.join(DATA, name), "rb") as file:
+        text = file.read()
     return json.loads(text, object_hook=special_float) if b"__float__" in text else json.loads(text)
 
 

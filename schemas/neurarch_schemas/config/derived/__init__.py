@@ -8,10 +8,10 @@ which file a class is in.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class Derivations(Protocol):
 @cache
 def files() -> Mapping[str, str]:
     """Config class -> name of the file with its derivations."""
-    text = (Path(__file__).parent / "index.json").read_text(encoding="utf-8")
+    with open(os.path.join(os.path.dirname(__file__), "index.json"), encoding="utf-8") as file:
+        text = file.read()
     return cast("Mapping[str, str]", json.loads(text))
 
 
