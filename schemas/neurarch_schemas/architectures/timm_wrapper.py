@@ -1,6 +1,6 @@
 """Networks of the timm library that vision-language models put in front: Perception Encoder and FastViT.
 
-Perception Encoder (arXiv:2504.13181) with the arguments PerceptionLM's files set, FastViT (arXiv:2303.14189) in the size
+Perception Encoder (arXiv:2504.13181) with the arguments that PerceptionLM sets, FastViT (arXiv:2303.14189) in the size
 and the fused form that FastVLM uses. Other networks are refused.
 """
 
