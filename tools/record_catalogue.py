@@ -87,7 +87,9 @@ def jsonable(value: Any) -> Any:
             key: jsonable(item) for key, item in value.to_dict().items() if key not in NOT_KEYS or key == "model_type"
         }
     if isinstance(value, dict):
-        return {str(key): jsonable(item) for key, item in value.items()}
+        # Some classes make one entry for each member of a set of layer types, in no particular order.
+        entries = sorted(value.items()) if all(isinstance(item, dict) for item in value.values()) else value.items()
+        return {str(key): jsonable(item) for key, item in entries}
     if isinstance(value, (list, tuple)):
         return [jsonable(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):

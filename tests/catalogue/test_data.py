@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from neurarch_schemas.catalogue.load import DATA, config_type, enumerations, index, schema
+from neurarch_schemas.catalogue import load
+from neurarch_schemas.catalogue.load import config_type, enumerations, index, schema
 
+DATA = Path(load.DATA)
 TYPES = tuple(index()["types"])
 
 
