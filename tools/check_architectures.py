@@ -64,7 +64,7 @@ def main() -> int:
                 if arguments.types or arguments.refused:
                     print(f"REFUSED {label}: {error}")
                 continue
-            except Exception as error:  # noqa: BLE001  # a crash is one more outcome to list
+            except Exception as error:  # a crash is one more outcome to list
                 outcome["crash"] += 1
                 print(f"CRASH {label}: {type(error).__name__}: {error}")
                 continue

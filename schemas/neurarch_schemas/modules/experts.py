@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.tree import Module, Routing, Stack, Tensor, named
 
 MOST_NAMED_EXPERTS = 2048

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neurarch_schemas.accounting.quantities import binary_bytes, count, decimal_bytes
 from neurarch_lsp.render.report_json import DEFAULT_CONTEXT
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
+from neurarch_schemas.accounting.quantities import binary_bytes, count, decimal_bytes
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.profile import Profile, attention_label, language_config, rope_entries
-from neurarch_lsp.features.layers import layer_runs
 from neurarch_lsp.render.card_blocks import Facts, Labels, Note, Section
+from neurarch_lsp.render.layers import layer_runs
 from neurarch_schemas.accounting.checkpoint import quantization_fields
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.quantities import count

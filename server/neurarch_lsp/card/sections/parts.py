@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.features.layers import describe
 from neurarch_lsp.render.card_blocks import Bars, Section, Table
+from neurarch_lsp.render.layers import describe
 from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.accounting.quantities import count
 from neurarch_schemas.modules.tree import Module, Stack
