@@ -1,4 +1,4 @@
-"""Vision Transformers with further inputs or outputs: YOLOS, ViViT, TimeSformer, ViLT, Pixio, VisualBERT."""
+"""Vision Transformers with further inputs or outputs: YOLOS, ViViT, TimeSformer, ViLT, Pixio, VisualBERT, DPT."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, 
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
 from neurarch_schemas.modules.vision import fused_vision_attention, height_and_width, patch_grid, vit_attention
 
-MODEL_TYPES = ("yolos", "vivit", "timesformer", "vilt", "pixio", "visual_bert")
+MODEL_TYPES = ("yolos", "vivit", "timesformer", "vilt", "pixio", "visual_bert", "dpt")
 
 OLD_NAMES = ("attention.query", "attention.key", "attention.value", "output.dense")
 
@@ -113,7 +113,7 @@ def middle_positions(config: ModelConfig) -> Module | None:
 def backbone(config: ModelConfig, *, with_pooler: bool) -> Module:
     hidden, kind = config.integer("hidden_size"), config.model_type
     name = "layers" if kind in ("vivit", "pixio") else "encoder.layer"
-    width = config.integer("pooler_output_size", hidden) if kind == "vivit" else hidden
+    width = config.integer("pooler_output_size", hidden) if kind in ("vivit", "dpt") else hidden
     parts: dict[str, Module | Stack | None] = {
         "embeddings": embeddings(config),
         name: uniform(layer(config), config.integer("num_hidden_layers")),
@@ -149,10 +149,12 @@ def visual_bert(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     head, kind, hidden = head_name(config.architecture), config.model_type, config.integer("hidden_size")
+    if kind == "dpt" and config.flag("is_hybrid"):
+        raise CannotBuild("a convolutional stem before the transformer is not known", ("is_hybrid",))
     if head == "Model" and kind == "visual_bert":
         return visual_bert(config)
     if head == "Model":
-        return backbone(config, with_pooler=kind in ("yolos", "vivit", "vilt"))
+        return backbone(config, with_pooler=kind in ("yolos", "vivit", "vilt", "dpt"))
     if head == "ForVideoClassification" and kind in ("vivit", "timesformer"):
         parts: dict[str, Module | Stack | None] = {
             kind: backbone(config, with_pooler=False),

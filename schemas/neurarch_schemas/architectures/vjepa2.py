@@ -1,0 +1,57 @@
+"""V-JEPA 2 (arXiv:2506.09985): a video encoder and the predictor it is trained with."""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import uniform
+from neurarch_schemas.modules.feed_forward import mlp
+from neurarch_schemas.modules.layers import convolution, layer_norm, linear
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
+from neurarch_schemas.modules.vision import vit_attention
+
+MODEL_TYPES = ("vjepa2",)
+
+
+def layer(config: ModelConfig, width: int, heads: int, ratio: float) -> Module:
+    names = ("query", "key", "value", "proj")
+    parts: dict[str, Module | Stack | None] = {
+        "norm1": layer_norm(width),
+        "attention": vit_attention(width, heads, bias=config.flag("qkv_bias"), names=names, position="rope"),
+        "norm2": layer_norm(width),
+        "mlp": mlp(width, int(width * ratio)),
+    }
+    return Module("EncoderLayer", children=named(parts))
+
+
+def build(config: ModelConfig) -> Module:
+    if head_name(config.architecture) != "Model":
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    hidden, narrow = config.integer("hidden_size"), config.integer("pred_hidden_size")
+    patch = config.integer("patch_size")
+    kernel = (config.integer("tubelet_size"), patch, patch)
+    own = layer(config, hidden, config.integer("num_attention_heads"), config.number("mlp_ratio"))
+    encoder: dict[str, Module | Stack | None] = {
+        "embeddings.patch_embeddings.proj": convolution(config.integer("in_chans"), hidden, kernel),
+        "layer": uniform(own, config.integer("num_hidden_layers")),
+        "layernorm": layer_norm(hidden),
+    }
+    tokens = Module(
+        "PredictorEmbeddings",
+        (Tensor("mask_tokens", (config.integer("pred_num_mask_tokens"), 1, 1, narrow)),),
+        named({"predictor_embeddings": linear(hidden, narrow)}),
+        part="embedding",
+    )
+    guess = layer(config, narrow, config.integer("pred_num_attention_heads"), config.number("pred_mlp_ratio"))
+    predictor: dict[str, Module | Stack | None] = {
+        "embeddings": tokens,
+        "layer": uniform(guess, config.integer("pred_num_hidden_layers")),
+        "layernorm": layer_norm(narrow),
+        "proj": linear(narrow, hidden),
+    }
+    parts: dict[str, Module | Stack | None] = {
+        "encoder": Module("Encoder", children=named(encoder)),
+        "predictor": Module("Predictor", children=named(predictor)),
+    }
+    return Module("Model", children=named(parts))
