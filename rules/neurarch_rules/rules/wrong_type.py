@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix, Place
@@ -11,6 +12,7 @@ from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.words import either, quoted
 from neurarch_schemas.catalogue.load import ConfigType
+from neurarch_schemas.config.check_types import accepts, describe
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
@@ -43,10 +45,10 @@ ELSEWHERE = (
     "architectures",
 )
 """Keys that rules of their own look at, or that transformers converts."""
-ROPE: dict[str, list[str]] = {
-    "rope_scaling": ["object", "null"],
-    "rope_theta": ["number", "null"],
-    "partial_rotary_factor": ["number", "null"],
+ROPE: dict[str, Mapping[str, Any]] = {
+    "rope_scaling": {"type": ["object", "null"]},
+    "rope_theta": {"type": ["number", "null"]},
+    "partial_rotary_factor": {"type": ["number", "null"]},
 }
 """Older spellings that every class with RoPE converts."""
 
@@ -57,12 +59,15 @@ def check(context: Context) -> Iterator[Finding]:
         if record is None:
             continue
         for key, value in written(context.analysis, config).items():
-            kinds = _kinds(record, key)
-            if not kinds or key in ELSEWHERE or key in config.nested or _fits(value, kinds):
+            schema = _schema(record, key)
+            if schema is None or key in ELSEWHERE or key in config.nested or _fits(value, schema):
                 continue
+            kinds = _kinds(schema)
             pointer = join_pointer(config.pointer, key)
             is_old = versions.excludes(context, versions.V5)
-            wanted = either([WORDS[kind] for kind in kinds if kind != "null"])
+            wanted = (
+                either([WORDS[kind] for kind in kinds if kind != "null"]) if _is_plain(schema) else describe(schema)
+            )
             yield Finding(
                 f"{key} must be {wanted}, not {quoted(value)}: "
                 + ("transformers 5 refuses the file" if is_old else "transformers refuses the file"),
@@ -72,26 +77,30 @@ def check(context: Context) -> Iterator[Finding]:
             )
 
 
-def _kinds(record: ConfigType, key: str) -> list[str]:
-    """The JSON types a key may have; [] where anything goes."""
-    kinds = record.properties.get(record.canonical(key), {}).get("type")
-    if kinds is None and "rope_parameters" in record.properties:
-        kinds = ROPE.get(key)
-    return [kinds] if isinstance(kinds, str) else list(kinds or ())
+def _schema(record: ConfigType, key: str) -> Mapping[str, Any] | None:
+    """The JSON Schema of a key's value; None where anything goes."""
+    found = record.properties.get(record.canonical(key))
+    if found is None and "rope_parameters" in record.properties:
+        return ROPE.get(key)
+    return found
 
 
-def _fits(value: JSONValue, kinds: list[str]) -> bool:
-    if value is None:
-        return "null" in kinds
-    if isinstance(value, bool):
-        return "boolean" in kinds
-    if isinstance(value, int):
-        return "integer" in kinds or "number" in kinds
-    if isinstance(value, float):
-        return "number" in kinds
-    if isinstance(value, str):
-        return "string" in kinds
-    return ("array" if isinstance(value, list) else "object") in kinds
+def _kinds(schema: Mapping[str, Any]) -> list[str]:
+    kinds = schema.get("type", ())
+    return [kinds] if isinstance(kinds, str) else list(kinds)
+
+
+def _is_plain(schema: Mapping[str, Any]) -> bool:
+    """Nothing but types, so that naming them says it all."""
+    return "type" in schema and not {"enum", "anyOf", "items"} & schema.keys()
+
+
+def _fits(value: JSONValue, schema: Mapping[str, Any]) -> bool:
+    """As the config class checks it: JSON Schema takes 4096.0 for a whole number, transformers does not."""
+    kinds = _kinds(schema)
+    if isinstance(value, float) and "integer" in kinds and "number" not in kinds:
+        return False
+    return accepts(schema, value)
 
 
 def _fixes(context: Context, pointer: str, key: str, value: JSONValue, kinds: list[str]) -> tuple[Fix, ...]:
