@@ -150,7 +150,7 @@ def _flat(data: JSONValue, prefix: str = "") -> dict[str, JSONValue]:
 
 def _table(lines: list[Line], titles: tuple[str, str]) -> Table:
     rows = tuple((line.key, line.a or "absent", line.b or "absent", line.ratio) for line in lines)
-    return Table(("", f"A: {titles[0]}", f"B: {titles[1]}", "A / B"), rows, numeric=frozenset({1, 2, 3}))
+    return Table(("key", f"A: {titles[0]}", f"B: {titles[1]}", "A / B"), rows, numeric=frozenset({1, 2, 3}))
 
 
 def _field_blocks(lines: list[Line], titles: tuple[str, str]) -> tuple[Block, ...]:

@@ -27,7 +27,7 @@ def section(analysis: Analysis, findings: Sequence[Finding] = ()) -> Section | N
         if finding.place.pointer and "unnecessary" in finding.tags
     }
     written = tuple((key, compact(data[key]), "ignored" if key in ignored else "") for key in sorted(data))
-    tables = [Table(("key", "value", ""), written, caption=f"{len(written)} fields written")]
+    tables = [Table(("key", "value", "note"), written, caption=f"{len(written)} fields written")]
     defaults: tuple[tuple[str, str, str], ...] = ()
     if config is not None:
         defaults = tuple(

@@ -28,7 +28,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     dtype = analysis.cache_dtype(assumed.cache_dtype)
     shapes = output_shapes(found, assumed.batch, length)
     table = Table(
-        ("", "name", "type", "output", "parameters", "cache/token", ""),
+        ("no.", "name", "type", "output", "parameters", "cache/token", "times"),
         tuple(
             (
                 str(number),
