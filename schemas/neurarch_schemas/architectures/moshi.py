@@ -106,7 +106,7 @@ def depth_decoder(config: ModelConfig) -> Module:
 
 
 def speaking(config: ModelConfig) -> Module:
-    """Two streams of codes, the user's and the model's own, are read; the depth decoder takes sizes from the outside."""
+    """Two streams of codes, the user's and the model's own, are read; the depth decoder takes sizes from outside."""
     hidden, books, entries = (
         config.integer("hidden_size"),
         config.integer("num_codebooks"),
