@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from neurarch_schemas.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.documents.document import FileKind
+    from neurarch_schemas.documents.python_document import PythonDocument
     from neurarch_schemas.surroundings.folder import Folder
+
+PYTHON = (".py", ".pyi")
 
 
 def is_candidate(file_name: str) -> bool:
     """Whether a file met while walking a folder is worth opening; what it is decides its content."""
     name = file_name.lower()
+    if name.endswith(".py"):
+        return True
     return name.endswith(".json") and ("config" in name or name == "params.json")
 
 
-def parse(path: str, text: str) -> JsonDocument:
+def parse(path: str, text: str) -> JsonDocument | PythonDocument:
+    if path.endswith(PYTHON):
+        from neurarch_schemas.documents.python_document import PythonDocument
+
+        return PythonDocument.parse(text, path)
     return JsonDocument.parse(text, path)
 
 
@@ -29,12 +38,14 @@ def analyse_text(path: str, text: str) -> Analysis | None:
     return analyse(document, path, None)
 
 
-def analyse(document: JsonDocument, path: str, folder: Folder | None) -> Analysis | None:
+def analyse(document: JsonDocument | PythonDocument, path: str, folder: Folder | None) -> Analysis | None:
     """What is known about a document; None for a file that is not ours, which then has cost one parse.
 
     ``folder`` is the snapshot of what lies beside the document; None: read here, once the file is known to be ours.
     Pure when a folder is given.
     """
+    if not isinstance(document, JsonDocument):
+        return _analyse_python(document, path, folder)
     from neurarch_schemas.documents.detect import detect
 
     def listing() -> frozenset[str] | None:
@@ -55,6 +66,16 @@ def analyse(document: JsonDocument, path: str, folder: Folder | None) -> Analysi
     return Analysis(document, kind, folder, config)
 
 
+def _analyse_python(document: PythonDocument, path: str, folder: Folder | None) -> Analysis | None:
+    from neurarch_schemas.python_analysis import PythonAnalysis, is_model_code
+
+    if not is_model_code(document.text):
+        return None
+    found = PythonAnalysis(document, surroundings(path, document) if folder is None else folder)
+    # A rule reads only the kinds of file it names; facts.python_file gives the rules of this kind the true type.
+    return cast("Analysis", found)
+
+
 def kind_of(document: JsonDocument, path: str) -> FileKind | None:
     """What a document is to us, None for a file that is not ours."""
     from neurarch_schemas.documents.detect import detect
@@ -62,7 +83,7 @@ def kind_of(document: JsonDocument, path: str) -> FileKind | None:
     return detect(os.path.basename(path), document.data, lambda: surroundings(path, document).listing, document.text)
 
 
-def surroundings(path: str, document: JsonDocument) -> Folder:
+def surroundings(path: str, document: JsonDocument | PythonDocument) -> Folder:
     """The snapshot of the folder a document is (to be) in; "-" is nowhere."""
     from neurarch_schemas.surroundings.folder import Folder
 
@@ -70,4 +91,4 @@ def surroundings(path: str, document: JsonDocument) -> Folder:
         return Folder()
     from neurarch_schemas.surroundings.read import read_folder
 
-    return read_folder(path, document.data)
+    return read_folder(path, document.data if isinstance(document, JsonDocument) else None)

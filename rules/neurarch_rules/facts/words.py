@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from neurarch_schemas.accounting.quantities import binary_bytes, decimal_bytes
+from neurarch_schemas.accounting import quantities
 
 __all__ = [
     "binary_bytes",
@@ -19,6 +19,20 @@ __all__ = [
 ]
 
 
+HUGE = 10**30
+"""Beyond any memory; a file may still say so."""
+
+
+def binary_bytes(number: int) -> str:
+    """``248 * 1024`` is "248 KiB"."""
+    return quantities.binary_bytes(number) if number < HUGE else f"about 10^{len(str(number)) - 1} bytes"
+
+
+def decimal_bytes(number: int) -> str:
+    """``4_290_000_000`` is "4.29 GB"."""
+    return quantities.decimal_bytes(number) if number < HUGE else f"about 10^{len(str(number)) - 1} bytes"
+
+
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """``counted(1, "layer") == "1 layer"``, ``counted(1200, "layer") == "1,200 layers"``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
@@ -29,8 +43,10 @@ def grouped(number: int) -> str:
 
 
 def either(items: Sequence[object]) -> str:
-    """``either([1, 2, 4]) == "1, 2 or 4"``."""
+    """``either([1, 2, 4]) == "1, 2 or 4"``; numbers too large to factor give none."""
     shown = [str(item) for item in items]
+    if not shown:
+        return "a divisor of it"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
 
