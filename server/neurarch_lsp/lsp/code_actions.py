@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from neurarch_lsp.features import suppression
 from neurarch_lsp.lsp import suppress_edits
 from neurarch_lsp.lsp.diagnostics import to_diagnostic
 from neurarch_lsp.lsp.positions import positions_of
@@ -95,7 +96,16 @@ def _about_rule(
                 data={**data, "action": "fix-rule"},
             ),
         )
-    if analysed.document.path is not None and finding.rule != "internal-error":
+    if analysed.analysis is not None and analysed.analysis.kind == "python":
+        offset = span_of(finding.place, analysed.analysis.document)[0]
+        comment = suppression.in_python(finding, offset, analysed.document.text, analysed.document.lines)
+        yield types.CodeAction(
+            title=f"Ignore {finding.rule} on this line",
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=own,
+            edit=document_edit(server, analysed.document, [comment]),
+        )
+    elif analysed.document.path is not None and finding.rule != "internal-error":
         yield _lazy(
             server,
             analysed,

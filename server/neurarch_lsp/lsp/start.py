@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 
+SECONDS_BETWEEN_THREADS = 0.001
+
+
 def serve(*, tcp: str | None = None, log_level: str = "WARNING", log_file: str | None = None) -> int:
     """Run until the client says ``exit``, its stream ends, or its process dies; returns the exit code.
 
@@ -19,6 +22,8 @@ def serve(*, tcp: str | None = None, log_level: str = "WARNING", log_file: str |
     without waiting for jobs, because nothing they compute is wanted any more.
     """
     _set_up_logging(log_level, log_file)
+    # The event loop must get its turn soon while a worker computes.
+    sys.setswitchinterval(SECONDS_BETWEEN_THREADS)
     if tcp is not None:
         try:
             host, port = parse_address(tcp)
