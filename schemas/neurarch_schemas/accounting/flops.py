@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from neurarch_schemas.accounting.parameters import active_share
 from neurarch_schemas.modules.tree import AttentionShape, Module, Part, walk
 
 TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
@@ -47,7 +48,10 @@ def forward_cost(tree: Module) -> ForwardCost:
             continue
         module = visit.module
         if module.multiply_accumulates:
-            matrices[visit.part] = matrices.get(visit.part, 0) + 2 * module.multiply_accumulates * visit.times
+            operations = 2 * module.multiply_accumulates * visit.times
+            if visit.routing is not None and not visit.routing.fused and module.routing is None:
+                operations = active_share(operations, visit)
+            matrices[visit.part] = matrices.get(visit.part, 0) + operations
         if module.attention is not None:
             shapes[module.attention] = shapes.get(module.attention, 0) + visit.times
     return ForwardCost(tuple(matrices.items()), tuple(shapes.items()))
