@@ -13,6 +13,7 @@ from neurarch_schemas.modules.vision import height_and_width, patch_grid, sequen
 MODEL_TYPES = ("swin", "swinv2", "donut-swin", "maskformer-swin")
 
 PREFIXES = {"donut-swin": "donut"}
+MOST_STAGES = 32
 OLD_NAMES = ("self.query", "self.key", "self.value", "output.dense")
 
 
@@ -76,7 +77,7 @@ def embeddings(config: ModelConfig) -> Module:
 def backbone(config: ModelConfig) -> tuple[Module, int]:
     """The model and the width of its output, which doubles from stage to stage."""
     depths, heads, width = config.integers("depths"), config.integers("num_heads"), config.integer("embed_dim")
-    if len(heads) < len(depths) or len(depths) > 32:
+    if len(heads) < len(depths) or len(depths) > MOST_STAGES:
         raise CannotBuild("depths and num_heads must be equally long", ("depths", "num_heads"))
     stages = []
     for index, depth in enumerate(depths):
