@@ -10,11 +10,11 @@ from lsprotocol import types
 from neurarch_lsp.features import suppression
 from neurarch_lsp.lsp import suppress_edits
 from neurarch_lsp.lsp.diagnostics import to_diagnostic
+from neurarch_lsp.lsp.places import span_in
 from neurarch_lsp.lsp.positions import positions_of
 from neurarch_lsp.lsp.requests import off_loop
 from neurarch_lsp.lsp.workspace_edits import document_edit
 from neurarch_rules.engine.finding import Applicability, Finding, Fix
-from neurarch_rules.engine.locate import span_of
 from neurarch_schemas.documents.document import TextEdit
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ SUFFIX: dict[Applicability, str] = {
 
 def actions(server: NeurarchServer, analysed: Analysed, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
     """The actions for a range; ``context.only`` names the kinds (and their sub-kinds) the client wants."""
-    analysis = analysed.analysis
-    if analysis is None:
+    checked = analysed.checked
+    if checked is None:
         return
     wanted = span_of_range(server, analysed, params.range)
     if _asked(types.CodeActionKind.QuickFix.value, params.context):
         for finding in analysed.findings:
-            if _touches(span_of(finding.place, analysis.document), wanted):
+            if _touches(span_in(finding.place, checked.document), wanted):
                 yield from _quick_fixes(server, analysed, finding, params)
                 yield from _about_rule(server, analysed, finding, params)
     if _asked(FIX_ALL, params.context) and _has_safe_fix(analysed):
@@ -96,8 +96,8 @@ def _about_rule(
                 data={**data, "action": "fix-rule"},
             ),
         )
-    if analysed.analysis is not None and analysed.analysis.kind == "python":
-        offset = span_of(finding.place, analysed.analysis.document)[0]
+    if analysed.python is not None:
+        offset = span_in(finding.place, analysed.python.document)[0]
         comment = suppression.in_python(finding, offset, analysed.document.text, analysed.document.lines)
         yield types.CodeAction(
             title=f"Ignore {finding.rule} on this line",
@@ -183,17 +183,16 @@ def _edit_for(server: NeurarchServer, analysed: Analysed, data: Any) -> types.Wo
 def _fixed_text(analysed: Analysed, rule: str | None) -> str | None:
     """The text after all safe fixes (of one rule), linted again after each round; None when there is nothing to do."""
     from neurarch_rules.engine import run as engine
-    from neurarch_rules.engine.analyse import analyse
+    from neurarch_rules.engine.analyse import analyse, parse
     from neurarch_rules.engine.fixes import fix_text
-    from neurarch_schemas.documents.json_document import JsonDocument
 
-    analysis = analysed.analysis
-    if analysis is None:
+    checked = analysed.checked
+    if checked is None:
         return None
-    path = analysed.document.path or "config.json"
+    path = analysed.document.path or ("buffer.py" if analysed.python is not None else "config.json")
 
     def lint(text: str) -> list[Finding]:
-        again = analyse(JsonDocument.parse(text, analysis.document.uri), path, analysis.folder)
+        again = analyse(parse(path, text), path, checked.folder)
         found = engine.check(again, analysed.options) if again else []
         return [finding for finding in found if rule is None or finding.rule == rule]
 

@@ -92,6 +92,8 @@ async def status(server: NeurarchServer, arguments: list[Any]) -> dict[str, Any]
 
     analysed = known[0]
     analysis = analysed.analysis
+    if analysis is None and analysed.python is not None:
+        return {"analysed": True, "text": analysed.why, "detail": f"{len(analysed.findings)} findings"}
     if analysis is None:
         return {"analysed": False, "text": "not a model file", "detail": analysed.why}
     line = await off_loop(server, one_line, analysis, analysed.options) if analysis.config is not None else None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from neurarch_lsp.lsp import uris
+from neurarch_lsp.lsp.places import span_in
 from neurarch_lsp.render.report import rule_url
-from neurarch_rules.engine.locate import span_of
 
 if TYPE_CHECKING:
     from neurarch_lsp.lsp.client_features import ClientFeatures
@@ -54,7 +54,7 @@ def to_diagnostic(
     finding: Finding, analysed: Analysed, positions: Positions, client: ClientFeatures
 ) -> types.Diagnostic:
     """What the client cannot show as related information is told in the message instead."""
-    assert analysed.analysis is not None
+    assert analysed.checked is not None
     message = finding.message
     related: list[types.DiagnosticRelatedInformation] = []
     for item in finding.related:
@@ -66,7 +66,7 @@ def to_diagnostic(
     tags = [TAGS[tag] for tag in finding.tags if int(TAGS[tag]) in client.diagnostic_tags]
     link = rule_url(finding.rule)
     return types.Diagnostic(
-        range=positions.range(span_of(finding.place, analysed.analysis.document)),
+        range=positions.range(span_in(finding.place, analysed.checked.document)),
         message=message,
         severity=SEVERITIES[finding.severity or "warning"],
         code=finding.rule,
@@ -80,9 +80,9 @@ def to_diagnostic(
 
 def _location(item: Related, analysed: Analysed, positions: Positions) -> types.Location | None:
     """Where related information stands; in a file beside the document, its first line."""
-    assert analysed.analysis is not None
+    assert analysed.checked is not None
     if item.place.file is None:
-        span = span_of(item.place, analysed.analysis.document)
+        span = span_in(item.place, analysed.checked.document)
         return types.Location(analysed.document.uri, positions.range(span))
     if analysed.document.path is None:
         return None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from neurarch_lsp.lsp import editor_settings, uris
 from neurarch_lsp.lsp.folders import FolderCache
@@ -20,8 +20,10 @@ from neurarch_schemas.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding
+    from neurarch_rules.engine.run import Result
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.documents.document import Span
+    from neurarch_schemas.python_analysis import PythonAnalysis
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +53,8 @@ class Analysed:
     why: str
     parsed: JsonDocument | None = None
     """The JSON as read, also of a file that is none of ours (yet)."""
+    python: PythonAnalysis | None = None
+    """Instead of ``analysis`` for Python code."""
     findings: tuple[Finding, ...] = ()
     hidden: frozenset[str] = frozenset()
     settings_problem: SettingsError | None = None
@@ -59,6 +63,11 @@ class Analysed:
     failure: str | None = None
     """A defect of ours that left nothing to show: its kind, for one diagnostic on the first line."""
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def checked(self) -> Analysis | PythonAnalysis | None:
+        """What the rules have read: where the places of findings are."""
+        return self.analysis if self.analysis is not None else self.python
 
     @property
     def reported(self) -> tuple[Finding, ...]:
@@ -89,7 +98,6 @@ def run(job: Job, ticket: Poll) -> Analysed:
 def _run(job: Job, ticket: Poll) -> Analysed:
     from neurarch_lsp.analyse import analyse
     from neurarch_lsp.features import settings_file
-    from neurarch_rules.engine import run as engine
 
     document = job.document
     marks = {"start": time.perf_counter()}
@@ -98,8 +106,10 @@ def _run(job: Job, ticket: Poll) -> Analysed:
     if settings_file.is_settings_file(name):
         found = tuple(settings_file.problems(document.path or name, document.text))
         return Analysed(document, None, options, "a settings file", problems=found)
-    if document.language in ("toml", "python"):
-        return Analysed(document, None, options, f"a {document.language} file", settings_problem=problem)
+    if document.language == "toml":
+        return Analysed(document, None, options, "a TOML file", settings_problem=problem)
+    if document.language == "python" or name.endswith((".py", ".pyi")):
+        return _run_python(job, ticket, options, problem, excluded)
     json_document = _parse(job)
     marks["parsed"] = time.perf_counter()
     ticket.poll()
@@ -115,13 +125,7 @@ def _run(job: Job, ticket: Poll) -> Analysed:
             document, analysis, options, "excluded by the settings", json_document, settings_problem=problem
         )
 
-    def clock() -> float:
-        ticket.poll()
-        return time.perf_counter()
-
-    result = engine.run(analysis, options, clock=clock)
-    for crash in result.crashes:
-        logger.error("the rule %s failed on %s", crash.rule, document.uri, exc_info=crash.error)
+    result = _lint(analysis, options, ticket, document.uri)
     marks["linted"] = time.perf_counter()
     return Analysed(
         document,
@@ -129,11 +133,51 @@ def _run(job: Job, ticket: Poll) -> Analysed:
         options,
         f"a {analysis.kind.replace('_', ' ')} file",
         json_document,
-        result.findings,
-        editor_settings.hidden_rules(job.settings.editor, job.client_name, document.language),
-        problem,
+        findings=result.findings,
+        hidden=editor_settings.hidden_rules(job.settings.editor, job.client_name, document.language),
+        settings_problem=problem,
         seconds=_durations(marks),
     )
+
+
+def _run_python(job: Job, ticket: Poll, options: Options, problem: SettingsError | None, excluded: bool) -> Analysed:
+    from neurarch_lsp.analyse import analyse
+    from neurarch_schemas.documents.python_document import PythonDocument
+
+    document = job.document
+    started = time.perf_counter()
+    parsed = PythonDocument.parse(document.text, document.uri, document.version)
+    # The analysis of Python code has a type of its own behind the common one; see engine.analyse.
+    found = cast("PythonAnalysis | None", analyse(parsed, document.path or "-", job.folders.get(document.path, None)))
+    if found is None:
+        return Analysed(document, None, options, "Python without model code", settings_problem=problem)
+    if excluded:
+        return Analysed(document, None, options, "excluded by the settings", settings_problem=problem)
+    ticket.poll()
+    result = _lint(cast("Analysis", found), options, ticket, document.uri)
+    return Analysed(
+        document,
+        None,
+        options,
+        "Python model code",
+        python=found,
+        findings=result.findings,
+        settings_problem=problem,
+        seconds={"linted": time.perf_counter() - started},
+    )
+
+
+def _lint(analysis: Analysis, options: Options, ticket: Poll, uri: str) -> Result:
+    from neurarch_rules.engine import run as engine
+
+    def clock() -> float:
+        ticket.poll()
+        return time.perf_counter()
+
+    result = engine.run(analysis, options, clock=clock)
+    for crash in result.crashes:
+        logger.error("the rule %s failed on %s", crash.rule, uri, exc_info=crash.error)
+    return result
 
 
 def _options(job: Job) -> tuple[Options, SettingsError | None, bool]:

@@ -11,6 +11,6 @@ from neurarch_lsp.lsp.server import NeurarchServer
 async def handle(server: NeurarchServer, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
     document = server.documents.get(params.text_document.uri)
     analysed = await server.scheduler.newest(document.key) if document else None
-    if analysed is None or analysed.analysis is None:
+    if analysed is None or analysed.checked is None:
         return []
     return list(code_actions.actions(server, analysed, params))
