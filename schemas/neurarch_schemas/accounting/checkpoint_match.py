@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
 
-from neurarch_schemas.accounting.checkpoint_names import MTP, NOT_LOADED, QUANTIZED, canonical, first_index, layer_index
+from neurarch_schemas.accounting.checkpoint_names import MTP, NOT_LOADED, QUANTIZED, canonical, first_index, layer_stack
 from neurarch_schemas.modules.tree import Module, Stack
 from neurarch_schemas.surroundings.folder import CheckpointTensor
 
 MOST_TENSORS = 200_000
+COUNTER = "num_batches_tracked"
+"""A scalar that batch norm keeps and nobody needs: present or not, it is no mismatch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +51,70 @@ def match(tree: Module, stored: tuple[CheckpointTensor, ...]) -> CheckpointMatch
     expected = list(_expected(tree))
     if len(expected) > MOST_TENSORS or len(stored) > MOST_TENSORS:
         return None
-    last = max((index for name, _, _ in expected if (index := layer_index(name)) is not None), default=None)
+    last = _last_layers(name for name, _, _ in expected)
     quantized = any(QUANTIZED.search(tensor.name) for tensor in stored)
     tied = {canonical(name) for name, _, is_tied in expected if is_tied}
     wanted: dict[str, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
     for name, shape, is_tied in expected:
-        if not is_tied:
+        if not is_tied and not name.endswith(COUNTER):
             wanted[_slot(name, quantized)].append((name, shape))
     held: dict[str, list[CheckpointTensor]] = defaultdict(list)
     mtp = 0
     for tensor in stored:
+        if tensor.name.endswith(COUNTER):
+            continue
         slot = _slot(tensor.name, quantized)
         if slot in wanted:
             held[slot].append(tensor)
             continue
         if NOT_LOADED.search(tensor.name) or canonical(tensor.name) in tied:
             continue
-        index = layer_index(tensor.name)
-        if MTP.search(tensor.name) or (last is not None and index is not None and index > last):
+        stack, index = layer_stack(tensor.name)
+        if MTP.search(tensor.name) or index > last.get(stack, index):
             mtp += prod(tensor.shape) if tensor.shape is not None else 0
             continue
         held[slot].append(tensor)
     missing = {slot: wanted[slot] for slot in wanted.keys() - held.keys()}
     unexpected = {slot: held[slot] for slot in held.keys() - wanted.keys()}
+    same = _same_patterns(wanted, held)
+    if same:
+        missing, unexpected = {}, {}
     _drop_other_naming(missing, unexpected, quantized)
     known = [tensor for tensors in held.values() for tensor in tensors]
     return CheckpointMatch(
         missing=tuple(sorted(name for entries in missing.values() for name, _ in entries)),
         unexpected=tuple(sorted(tensor.name for tensors in unexpected.values() for tensor in tensors)),
-        wrong_shape=() if quantized else tuple(_wrong_shapes(wanted, held)),
-        expected_scalars=sum(prod(shape) for _, shape, is_tied in expected if not is_tied),
+        wrong_shape=() if quantized or same else tuple(_wrong_shapes(wanted, held)),
+        expected_scalars=sum(prod(shape) for entries in wanted.values() for _, shape in entries),
         stored_scalars=None
         if any(tensor.shape is None for tensor in known)
         else sum(prod(tensor.shape) for tensor in known if tensor.shape is not None),
         mtp_scalars=mtp,
         quantized=quantized,
     )
+
+
+def _last_layers(names: Iterable[str]) -> dict[str, int]:
+    """The last index of every list of layers, by its name."""
+    last: dict[str, int] = {}
+    for name in names:
+        stack, index = layer_stack(name)
+        if index >= 0:
+            last[stack] = max(index, last.get(stack, 0))
+    return last
+
+
+def _same_patterns(
+    wanted: dict[str, list[tuple[str, tuple[int, ...]]]], held: dict[str, list[CheckpointTensor]]
+) -> bool:
+    """The same tensors but for how their indices are counted (nested lists of stages written as one)."""
+    ours = Counter((_pattern(slot), shape) for slot, entries in wanted.items() for _, shape in entries)
+    theirs = Counter((_pattern(slot), tensor.shape) for slot, tensors in held.items() for tensor in tensors)
+    return ours == theirs
+
+
+def _pattern(slot: str) -> str:
+    return ".".join("{}" if piece.isdecimal() else piece for piece in slot.split("."))
 
 
 def _slot(name: str, quantized: bool) -> str:

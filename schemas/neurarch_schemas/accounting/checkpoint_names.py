@@ -77,6 +77,12 @@ def layer_index(name: str) -> int | None:
     return int(found.group(1)) if found is not None else None
 
 
+def layer_stack(name: str) -> tuple[str, int]:
+    """The list of layers a tensor is in and its index there: "layers" and 3 of model.layers.3.norm; -1 for none."""
+    found = LAYER.search(name)
+    return (canonical(name[: found.start(1) - 1]), int(found.group(1))) if found is not None else ("", -1)
+
+
 def first_index(name: str) -> int | None:
     """The first number in a name, whatever the list is called."""
     return next((int(piece) for piece in name.split(".") if piece.isdecimal()), None)
