@@ -1,0 +1,77 @@
+"""SpeechT5 (arXiv:2110.07205), speech to text: wav2vec 2.0's front, an encoder-decoder with relative positions."""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.wav2vec2 import FEED_FORWARD, projection
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import in_part, uniform
+from neurarch_schemas.modules.encoder import encoder_attention
+from neurarch_schemas.modules.feed_forward import mlp
+from neurarch_schemas.modules.layers import layer_norm, linear, position_embedding, token_embedding
+from neurarch_schemas.modules.speech import feature_encoder, positional_convolution
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
+
+MODEL_TYPES = ("speecht5",)
+
+
+def speech_front(config: ModelConfig) -> Module:
+    """The vector that replaces masked frames exists only where masking does."""
+    hidden = config.integer("hidden_size")
+    masks = config.number("mask_time_prob", 0.0) > 0 or config.number("mask_feature_prob", 0.0) > 0
+    parts: dict[str, Module | Stack | None] = {
+        "feature_encoder": feature_encoder(config, config.text("feat_extract_norm")),
+        "feature_projection": projection(config.integers("conv_dim")[-1], hidden, norm=True),
+        "pos_conv_embed": positional_convolution(config),
+    }
+    return Module("SpeechFront", (Tensor("masked_spec_embed", (hidden,)),) if masks else (), named(parts))
+
+
+def encoder(config: ModelConfig) -> Module:
+    hidden, heads = config.integer("hidden_size"), config.integer("encoder_attention_heads")
+    layer: dict[str, Module | Stack | None] = {
+        "attention": encoder_attention(hidden, heads, position="relative"),
+        "layer_norm": layer_norm(hidden),
+        "feed_forward": mlp(hidden, config.integer("encoder_ffn_dim"), names=FEED_FORWARD),
+        "final_layer_norm": layer_norm(hidden),
+    }
+    rows = 2 * config.integer("encoder_max_relative_position")
+    parts: dict[str, Module | Stack | None] = {
+        "layer_norm": layer_norm(hidden),
+        "layers": uniform(Module("EncoderLayer", children=named(layer)), config.integer("encoder_layers")),
+        "embed_positions.pe_k": position_embedding(rows, hidden // heads),
+    }
+    return Module("Encoder", children=named(parts))
+
+
+def decoder(config: ModelConfig) -> Module:
+    hidden, heads = config.integer("hidden_size"), config.integer("decoder_attention_heads")
+    layer: dict[str, Module | Stack | None] = {
+        "self_attn": encoder_attention(hidden, heads, role="decoder", position="sinusoidal"),
+        "self_attn_layer_norm": layer_norm(hidden),
+        "encoder_attn": encoder_attention(
+            hidden, heads, role="cross", source_length=config.integer("max_speech_positions")
+        ),
+        "encoder_attn_layer_norm": layer_norm(hidden),
+        "feed_forward": mlp(hidden, config.integer("decoder_ffn_dim"), names=FEED_FORWARD),
+        "final_layer_norm": layer_norm(hidden),
+    }
+    block = Module("DecoderLayer", children=named(layer))
+    return Module("Decoder", children=named({"layers": uniform(block, config.integer("decoder_layers"))}))
+
+
+def build(config: ModelConfig) -> Module:
+    if head_name(config.architecture) != "ForSpeechToText":
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    hidden, vocabulary = config.integer("hidden_size"), config.integer("vocab_size")
+    speech = {"prenet": speech_front(config), "wrapped_encoder": encoder(config)}
+    text = {"prenet.embed_tokens": token_embedding(vocabulary, hidden), "wrapped_decoder": decoder(config)}
+    parts: dict[str, Module | Stack | None] = {
+        "encoder": in_part(Module("SpeechEncoder", children=named(speech)), "audio"),
+        "decoder": Module("TextDecoder", children=named(text)),
+    }
+    tied = "speecht5.decoder.prenet.embed_tokens.weight" if config.flag("tie_word_embeddings") else None
+    output = linear(hidden, vocabulary, bias=False, tied_to=tied, part="head")
+    model = Module("Model", children=named(parts))
+    return Module(config.architecture, children=named({"speecht5": model, "text_decoder_postnet.lm_head": output}))
