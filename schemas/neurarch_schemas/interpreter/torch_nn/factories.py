@@ -266,6 +266,23 @@ def eye(machine: Machine, rows: Value, columns: Value = None, **options: Value) 
     return new_tensor(machine, found, None, None, reason)
 
 
+def diagonal(machine: Machine, source: Value, *args: Value, **options: Value) -> Value:
+    """``torch.diag``: a vector to a square matrix, a matrix to its diagonal."""
+    if not isinstance(source, Tensor) or source.shape is None or args or options:
+        return new_tensor(machine, None, reason="torch.diag")
+    shape = source.shape
+    return like(source, (*shape, *shape) if len(shape) == 1 else (min(shape),))
+
+
+def orthogonal_triangular(machine: Machine, source: Value, mode: Value = "reduced", **options: Value) -> Value:
+    """``torch.linalg.qr``."""
+    if not isinstance(source, Tensor) or source.shape is None or len(source.shape) < 2:
+        return (new_tensor(machine, None), new_tensor(machine, None))
+    *batch, rows, columns = source.shape
+    inner = rows if mode == "complete" else min(rows, columns)
+    return (like(source, (*batch, rows, inner)), like(source, (*batch, inner, columns)))
+
+
 def window(machine: Machine, length: Value, *args: Value, **options: Value) -> Tensor:
     found, reason = sizes(machine, (length,))
     return new_tensor(machine, found, None, None, reason)

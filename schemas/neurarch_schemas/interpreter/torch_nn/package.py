@@ -304,6 +304,8 @@ def _torch(machine: Machine) -> PythonModule:
         randn_like=factories.like_factory(None),
         **{key: _pair(name) for key, name in _PAIRS.items()},
         diff=factories.diff,
+        diag=factories.diagonal,
+        qr=factories.orthogonal_triangular,
         unique=factories.unique,
         einsum=lambda machine, equation, *operands: factories.einsum(machine, equation, operands),
         polar=lambda machine, a, b: a,
@@ -706,6 +708,11 @@ def _special(machine: Machine) -> PythonModule:
     return module("torch.special", {}, lambda name: Builtin(name, _tensor_function(name)))
 
 
+def _linalg(machine: Machine) -> PythonModule:
+    entries = {"qr": factories.orthogonal_triangular}
+    return module("torch.linalg", entries, lambda name: Builtin(name, _tensor_function(name)))
+
+
 def _scheduler(machine: Machine) -> PythonModule:
     classes = {"Optimizer": Class(machine, "Optimizer", (), {}, "torch.optim")}
     return module("torch.optim", classes, unknown_data("torch.optim"))
@@ -740,6 +747,6 @@ _MAKERS: dict[str, Any] = {
     "torch.overrides": _overrides,
     "torch.special": _special,
     "torch.fft": _special,
-    "torch.linalg": _special,
+    "torch.linalg": _linalg,
     "torch.optim": _scheduler,
 }

@@ -470,6 +470,10 @@ def _reduce(function: Any) -> Any:
     return call
 
 
+def _unknown_value(values: list[Any]) -> Unknown:
+    return Unknown("the value of a reduction", data=True)
+
+
 def _pair_reduce(name: str) -> Any:
     def call(machine: Machine, self: Tensor, dim: Value = None, keepdim: Value = False, **kwargs: Value) -> Value:
         reduced = _reduce(max if name == "max" else min)(machine, self, dim, keepdim, **kwargs)
@@ -572,6 +576,9 @@ METHODS: dict[str, Any] = {
     "all": _reduce(all),
     "std": _reduce(lambda values: Unknown("std", data=True)),
     "var": _reduce(lambda values: Unknown("var", data=True)),
+    "norm": lambda machine, self, p=None, dim=None, keepdim=False, **kwargs: _reduce(_unknown_value)(
+        machine, self, dim, keepdim, **kwargs
+    ),
     "chunk": _chunk,
     "divide": lambda machine, self, other, **kwargs: elementwise(self, other, "truediv", False),
     "subtract": lambda machine, self, other, **kwargs: elementwise(self, other, "sub", False),
