@@ -40,6 +40,21 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         await report.open(document.uri.toString());
       }
     }),
+    vscode.commands.registerCommand('neurarch.compareWith', async () => {
+      const document = vscode.window.activeTextEditor?.document;
+      const picked = document && (await vscode.window.showOpenDialog({ canSelectMany: false, filters: { JSON: ['json'] } }));
+      if (document && picked?.[0]) {
+        await start();
+        await report.compare(document.uri.toString(), picked[0].fsPath);
+      }
+    }),
+    vscode.commands.registerCommand('neurarch.compareWithHead', async () => {
+      const document = vscode.window.activeTextEditor?.document;
+      if (document) {
+        await start();
+        await report.compare(document.uri.toString(), 'HEAD');
+      }
+    }),
     vscode.commands.registerCommand('neurarch.showDebugInformation', async () => {
       await start();
       const uri = vscode.window.activeTextEditor?.document.uri.toString();

@@ -44,6 +44,21 @@ export class ReportView implements vscode.Disposable {
     await this.refresh();
   }
 
+  /** The model of a file beside another one, in a panel of its own that is drawn once. */
+  async compare(uri: string, other: string): Promise<void> {
+    const comparison = await this.client()?.sendRequest<Report | null>('workspace/executeCommand', {
+      command: 'neurarch.compare',
+      arguments: [uri, { with: other, format: 'html' }],
+    });
+    const panel = vscode.window.createWebviewPanel(
+      'neurarch.compare',
+      comparison?.title ?? 'Compare models',
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { enableScripts: false, localResourceRoots: [] },
+    );
+    panel.webview.html = comparison?.content ?? '<p>There is no model in this file.</p>';
+  }
+
   private async refresh(): Promise<void> {
     const client = this.client();
     const panel = this.panel;

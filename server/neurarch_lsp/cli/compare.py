@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from neurarch_lsp.cli import sources
+from neurarch_lsp.card import sources
 from neurarch_lsp.cli.report import render_card
 from neurarch_lsp.cli.report_arguments import output_format
 

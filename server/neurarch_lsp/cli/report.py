@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.cli import sources
-from neurarch_lsp.cli.python_report import python_entry, python_text, split
+from neurarch_lsp.card import sources
+from neurarch_lsp.card.python_report import python_entry, python_text, split
 from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, assumptions, context_lengths, output_format
 from neurarch_lsp.render.report_json import Entry, entry, failed_entry
 

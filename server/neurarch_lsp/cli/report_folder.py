@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.cli import sources
+from neurarch_lsp.card import sources
 from neurarch_lsp.cli.report import USAGE_ERROR, card_of, render_card
 from neurarch_lsp.render.card_html import style
 from neurarch_schemas.accounting.quantities import binary_bytes, count

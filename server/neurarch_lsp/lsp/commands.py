@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REPORT, RESTART = "neurarch.report", "neurarch.restart"
+REPORT, RESTART, COMPARE = "neurarch.report", "neurarch.restart", "neurarch.compare"
 DEBUG, STATUS, EXPLAIN = "neurarch.debugInformation", "neurarch.status", "neurarch.explainRule"
 
 
@@ -75,6 +75,21 @@ def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
     return title, card_html(card).replace("</head>", f"<style>{EDITOR_STYLE}</style></head>", 1)
 
 
+async def compare(server: NeurarchServer, arguments: list[Any]) -> dict[str, str] | None:
+    """``[uri, {"with": path or "HEAD", "format": "html" | "markdown"}]`` -> title and content."""
+    known = await newest(server, types.TextDocumentIdentifier(_uri(arguments)))
+    if known is None or known[0].analysis is None or known[0].analysis.config is None:
+        return None
+    from neurarch_lsp.lsp.compare_command import comparison
+
+    options = _plain(arguments[1]) if len(arguments) > 1 else {}
+    other, format_ = str(options.get("with") or ""), str(options.get("format") or "markdown")
+    title, content = await off_loop(server, comparison, known[0], other, format_)
+    if format_ == "html":
+        content = content.replace("</head>", f"<style>{EDITOR_STYLE}</style></head>", 1)
+    return {"title": title, "content": content}
+
+
 async def restart(server: NeurarchServer, _arguments: list[Any]) -> None:
     """Forget everything but the open texts, and analyse them afresh."""
     server.parsed.clear()
@@ -127,6 +142,7 @@ async def debug_information(server: NeurarchServer, arguments: list[Any]) -> str
 
 COMMANDS: Mapping[str, Callable[[NeurarchServer, list[Any]], Awaitable[Any]]] = {
     REPORT: report,
+    COMPARE: compare,
     RESTART: restart,
     DEBUG: debug_information,
     STATUS: status,

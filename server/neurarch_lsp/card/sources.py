@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from neurarch_lsp.cli.python_report import is_python, split
+from neurarch_lsp.card.python_report import is_python, split
 from neurarch_rules.engine.analyse import analyse_text
 from neurarch_schemas.analysis import Analysis
 
