@@ -32,7 +32,9 @@ def sizes(machine: Machine, args: tuple[Value, ...], given: Value = None) -> tup
     if isinstance(items, int):
         items = (items,)
     if isinstance(items, Tensor):
-        items = items.values
+        if items.values is None:
+            return None, "a size is the value of a tensor"
+        items = tuple(items.values)
     result = []
     for item in machine.iterate(items):
         if type(item) is Unknown:
