@@ -206,3 +206,17 @@ async def test_formatting_keeps_the_authors_style(session: Session) -> None:
         '    "eos_token_id": [\n        1,\n        2,\n        3\n    ]\n}'
     )
     document.close()
+
+
+async def test_compare_with_another_file_and_with_head(session: Session, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(samples.text(samples.MOE, num_hidden_layers=2))
+    document = session.document(samples.text(samples.MOE), (tmp_path / "config.json").as_uri())
+    for options, expected in (
+        ({"with": str(other), "format": "markdown"}, "Fields"),
+        ({"with": "HEAD", "format": "html"}, "git: "),
+    ):
+        params = types.ExecuteCommandParams("neurarch.compare", [document.uri, options])
+        answer = await asyncio.wait_for(session.client.workspace_execute_command_async(params), SECONDS)
+        assert expected in str(answer)
+    document.close()
