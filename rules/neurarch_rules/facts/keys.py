@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.places import written
-from neurarch_rules.facts.sources import config_type
+from neurarch_rules.facts.sources import config_type, records
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
@@ -66,16 +66,11 @@ def unread(context: Context, config: ModelConfig) -> tuple[tuple[str, JSONValue]
 
 
 def _unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSONValue]]:
-    record = config_type(config)
-    if record is None:
+    found = records(config) if config_type(config) is not None else ()
+    if not found:
         return
-    flat = [
-        inner
-        for nested in config.nested.values()
-        if nested.pointer == config.pointer and (inner := config_type(nested))
-    ]
     for key, value in written(analysis, config).items():
-        if not is_known(record, key) and not any(is_known(inner, key) for inner in flat):
+        if not any(is_known(record, key) for record in found):
             yield key, value
 
 

@@ -17,6 +17,12 @@ def config_type(config: ModelConfig) -> ConfigType | None:
     return load(config.model_type) if config.is_native else None
 
 
+def records(config: ModelConfig) -> tuple[ConfigType, ...]:
+    """The types whose keys stand in a config's object: its own, and those of a family's text model kept flat in it."""
+    flat = (nested for nested in config.nested.values() if nested.pointer == config.pointer)
+    return tuple(record for owner in (config, *flat) if (record := config_type(owner)) is not None)
+
+
 @cache
 def _readers(module: str) -> dict[str, tuple[str, ...]]:
     from neurarch_schemas.catalogue.load import read_data

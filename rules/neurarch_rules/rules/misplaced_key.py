@@ -11,7 +11,7 @@ from neurarch_rules.facts.fixes import combined
 from neurarch_rules.facts.keys import ROPE_KEYS, keys_any_may_have, unread
 from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.quantization import quantization
-from neurarch_rules.facts.sources import config_type
+from neurarch_rules.facts.sources import config_type, records
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_edits import move_pair
@@ -132,15 +132,15 @@ def _foreign_object(config: ModelConfig, key: str, value: dict[str, JSONValue]) 
 
 def _inside_rope(context: Context, config: ModelConfig) -> Iterator[Finding]:
     """A key of the config inside its RoPE block."""
-    record = config_type(config)
-    if record is None:
+    known = records(config)
+    if not known:
         return
     data = written(context.analysis, config)
     for block in rope.blocks(context, config):
         for key in block.values:
             if key in rope.COMMON or key in ROPE_KEYS or key in data or key in rope.FIELDS:
                 continue
-            if not (record.knows(key) or key in keys_any_may_have()):
+            if not (any(record.knows(key) for record in known) or key in keys_any_may_have()):
                 continue
             pointer = join_pointer(block.pointer, key)
             yield Finding(

@@ -9,7 +9,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
 from neurarch_rules.facts.fixes import replace_value
 from neurarch_rules.facts.places import configs, written
-from neurarch_rules.facts.sources import config_type
+from neurarch_rules.facts.sources import records
 from neurarch_rules.facts.words import either, quoted
 from neurarch_schemas.catalogue.load import ConfigType
 from neurarch_schemas.config.check_types import accepts, describe
@@ -55,11 +55,11 @@ ROPE: dict[str, Mapping[str, Any]] = {
 
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
-        record = config_type(config)
-        if record is None:
+        known = records(config)
+        if not known:
             continue
         for key, value in written(context.analysis, config).items():
-            schema = _schema(record, key)
+            schema = next((found for record in known if (found := _schema(record, key)) is not None), None)
             if schema is None or key in ELSEWHERE or key in config.nested or _fits(value, schema):
                 continue
             kinds = _kinds(schema)
