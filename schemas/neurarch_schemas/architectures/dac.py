@@ -49,9 +49,13 @@ def encoder(config: ModelConfig, hidden: int) -> Module:
 
 def decoder(config: ModelConfig, hidden: int) -> Module:
     widest = config.integer("decoder_hidden_size")
+    # The reverse of downsampling, unless the file writes it.
+    ratios = config.integers("downsampling_ratios")[::-1]
+    if config.is_set("upsampling_ratios"):
+        ratios = config.integers("upsampling_ratios")
     blocks: list[Module] = []
     width = widest
-    for number, ratio in enumerate(reversed(config.integers("downsampling_ratios"))):
+    for number, ratio in enumerate(ratios):
         # Halved from the widest each time, so that odd widths lose their fraction only once.
         inputs, width = widest >> number, widest >> (number + 1)
         unit = residual_unit(width)
