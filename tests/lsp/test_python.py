@@ -11,7 +11,15 @@ from .clients import SECONDS, Session
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-MODEL = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+"""
 
 
 async def test_model_code_is_analysed_and_other_code_is_not(session: Session) -> None:
