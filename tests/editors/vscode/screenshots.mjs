@@ -47,6 +47,9 @@ try {
   await page.keyboard.press('Escape');
 
   await line('num_key_value_heads').locator('span span', { hasText: '5' }).last().click();
+  // Away from the text, or the hover covers it.
+  await page.mouse.move(1000, 600);
+  await page.waitForTimeout(500);
   await page.keyboard.press('Control+.');
   await wait('.action-widget .monaco-list-row');
   await page.waitForTimeout(300);
