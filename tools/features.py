@@ -48,6 +48,7 @@ NOTES = {
     "client/registerCapability": "watched files, configuration",
     "window/showDocument": "reports and rule pages, for commands run without a view of their own",
     "window/showMessage": "one message for each kind of failure of a notification; requests fail alone",
+    "notebookDocument/didOpen": "Python cells, each on its own",
     "textDocument/didOpen": "own text store: lines end at \\n, \\r\\n and \\r only",
     "textDocument/didChange": "incremental; utf-32, utf-8 or utf-16, in that order",
     "textDocument/semanticTokens/full": "the editor's JSON highlighting says all there is",

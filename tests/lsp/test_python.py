@@ -52,3 +52,44 @@ async def test_json_features_leave_python_alone(session: Session, method: str) -
     call = getattr(session.client, f"text_document_{method}_async")
     assert not await asyncio.wait_for(call(params), SECONDS)
     document.close()
+
+
+async def test_cells_of_a_notebook_come_change_and_go(session: Session) -> None:
+    notebook = "file:///nowhere/python/train.ipynb"
+    uris = [f"vscode-notebook-cell:/nowhere/python/train.ipynb#{number}" for number in range(2)]
+    cells = [types.NotebookCell(types.NotebookCellKind.Code, uri) for uri in uris]
+    texts = [types.TextDocumentItem(uri, "python", 1, MODEL) for uri in uris]
+    client = session.client
+    client.notebook_document_did_open(
+        types.DidOpenNotebookDocumentParams(types.NotebookDocument(notebook, "jupyter-notebook", 1, cells), texts)
+    )
+
+    async def analysed(uri: str) -> bool | None:
+        params = types.ExecuteCommandParams("neurarch.status", [uri])
+        status = await asyncio.wait_for(client.workspace_execute_command_async(params), SECONDS)
+        if status is None:
+            return None
+        return status["analysed"] if isinstance(status, dict) else status.analysed
+
+    assert [await analysed(uri) for uri in uris] == [True, True]
+    gone = types.TextDocumentIdentifier(uris[1])
+    edit = types.TextDocumentContentChangeWholeDocument("x = 1\n")
+    change = types.NotebookDocumentChangeEvent(
+        cells=types.NotebookDocumentCellChanges(
+            structure=types.NotebookDocumentCellChangeStructure(types.NotebookCellArrayChange(1, 1), did_close=[gone]),
+            text_content=[
+                types.NotebookDocumentCellContentChanges(
+                    types.VersionedTextDocumentIdentifier(version=2, uri=uris[0]), [edit]
+                )
+            ],
+        )
+    )
+    identifier = types.VersionedNotebookDocumentIdentifier(2, notebook)
+    client.notebook_document_did_change(types.DidChangeNotebookDocumentParams(identifier, change))
+    assert [await analysed(uri) for uri in uris] == [False, None]
+    client.notebook_document_did_close(
+        types.DidCloseNotebookDocumentParams(
+            types.NotebookDocumentIdentifier(notebook), [types.TextDocumentIdentifier(uris[0])]
+        )
+    )
+    assert await analysed(uris[0]) is None

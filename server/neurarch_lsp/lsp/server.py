@@ -34,13 +34,22 @@ WORKERS = 4
 """Threads for analyses: one long Python file must not keep the hover on another document waiting."""
 
 
+PYTHON_CELLS = types.NotebookDocumentSyncOptions(
+    notebook_selector=[
+        types.NotebookDocumentFilterWithCells(cells=[types.NotebookCellLanguage(language="python")], notebook="*")
+    ]
+)
+
+
 class NeurarchServer(LanguageServer):
     """State: open documents, the workspace's settings, and results of analyses by document version."""
 
     protocol: NeurarchProtocol
 
     def __init__(self) -> None:
-        super().__init__("neurarch-lsp", __version__, protocol_cls=NeurarchProtocol)
+        super().__init__(
+            "neurarch-lsp", __version__, notebook_document_sync=PYTHON_CELLS, protocol_cls=NeurarchProtocol
+        )
         self.client = ClientFeatures()
         self.documents = OpenDocuments("utf-16")
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-request")
