@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -14,8 +13,8 @@ def rendered() -> str:
     entries = []
     for name in discovery.rule_names():
         info = discovery.load(name).RULE
-        defaults = {field.name: field.default for field in dataclasses.fields(info)}
-        entries.append({key: value for key, value in dataclasses.asdict(info).items() if value != defaults[key]})
+        defaults = info._field_defaults
+        entries.append({key: value for key, value in info._asdict().items() if value != defaults.get(key)})
     return json.dumps(entries, indent=1) + "\n"
 
 

@@ -26,8 +26,8 @@ CONTRADICTORY = {
     "sophgo__config.7382a4d.generation_config.json": "generation-flag-ignored",
 }
 """Published files that contradict themselves; every other warning is about non-finite numbers or the cache budget."""
-MILLISECONDS_PER_RULE = 3.0
-"""Three times the budget of 1 ms, since test machines are busy."""
+MILLISECONDS_PER_RULE = 10.0
+"""The budget is 1 ms on a quiet machine, which benchmarks measure; this catches what is slow by nature."""
 LARGE = 500_000
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine import discovery, selection, suppress
@@ -50,7 +51,7 @@ def run(
 
     ``rules`` replaces the discovered ones (tests, plugins under development).
     """
-    chosen = selection.selected(discovery.all_rules(options.plugins) if rules is None else rules, options)
+    chosen = _chosen(options) if rules is None else selection.selected(rules, options)
     context = Context(analysis, options)
     findings: list[tuple[Finding, RuleInfo | None]] = []
     crashes: list[Crash] = []
@@ -68,8 +69,24 @@ def run(
             findings.extend((finding, info) for finding in found)
         if clock:
             seconds.append((info.name, clock() - started))
+    if analysis.kind == "python" and rules is None:
+        findings.extend(_of_config_calls(analysis, options, crashes))
     findings.extend((finding, None) for finding in _crash_findings(crashes))
     return _suppress(analysis, options, findings, crashes, seconds)
+
+
+def _of_config_calls(
+    analysis: Analysis, options: Options, crashes: list[Crash]
+) -> list[tuple[Finding, RuleInfo | None]]:
+    from neurarch_rules.engine import python_configs
+
+    try:
+        found = list(python_configs.findings(analysis, options))
+    except Exception as error:  # as for a rule
+        crashes.append(Crash("the reading of config classes", error))
+        return []
+    known = {rule.RULE.name: rule.RULE for rule in discovery.all_rules(options.plugins)}
+    return [(finding, known.get(finding.rule)) for finding in found]
 
 
 LARGE = 200_000
@@ -110,6 +127,18 @@ def _crash_findings(crashes: list[Crash]) -> list[Finding]:
     for crash in crashes:
         rules.setdefault(f"{type(crash.error).__name__}: {crash.error}", []).append(crash.rule)
     return [internal_error(", ".join(names), text) for text, names in rules.items()]
+
+
+def _chosen(options: Options) -> tuple[Rule, ...]:
+    """The rules that run; the usual choice is made once."""
+    if options.select or options.extend_select or options.ignore or options.severity:
+        return selection.selected(discovery.all_rules(options.plugins), options)
+    return _default_rules(options.plugins)
+
+
+@cache
+def _default_rules(plugins: tuple[str, ...]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in discovery.all_rules(plugins) if rule.RULE.default)
 
 
 def internal_error(what: str, error: str) -> Finding:

@@ -121,7 +121,8 @@ def _switch_on(context: Context, config: ModelConfig) -> tuple[Fix, ...]:
 
 def _bias_buffer(context: Context) -> str | None:
     """A routing bias among the tensors of the model."""
-    for row in context.analysis.rows or ():
-        if "e_score_correction_bias" in row.name or "expert_bias" in row.name:
-            return row.name.rpartition(".")[2]
+    for visit in visits(context):
+        for tensor in visit.module.tensors:
+            if "e_score_correction_bias" in tensor.name or "expert_bias" in tensor.name:
+                return tensor.name.rpartition(".")[2]
     return None

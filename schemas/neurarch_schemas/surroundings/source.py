@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Protocol
 
 MAX_NAMES = 10_000
@@ -59,7 +60,7 @@ class Disk:
                 found.append(candidate)
         return tuple(found)
 
-    @property
+    @cached_property
     def _root_level(self) -> int:
         """Folders between the document's and the one that holds .git; 0 without one."""
         folder = os.path.abspath(self.path)
