@@ -128,7 +128,7 @@ def language_model(config: ModelConfig, prefix: str) -> Mapping[str, Module]:
 
 
 def build(config: ModelConfig) -> Module:
-    """The pooler stands in the bare model and in heads that read the pooled output; big_bird, layoutlm and fnet keep it more often."""
+    """The pooler stands in the bare model and in heads that read the pooled output; three types keep it more often."""
     kind = config.model_type
     prefix = PREFIXES.get(kind, kind)
     head = head_name(config.architecture)

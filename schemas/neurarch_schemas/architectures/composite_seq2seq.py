@@ -1,4 +1,4 @@
-"""Encoder-decoders of any two models: EncoderDecoder, VisionEncoderDecoder, SpeechEncoderDecoder; and the dual encoder."""
+"""Encoder-decoders of any two models (text, vision, speech to text), and the dual encoder of vision and text."""
 
 from __future__ import annotations
 

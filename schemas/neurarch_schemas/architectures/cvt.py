@@ -23,7 +23,7 @@ def items(config: ModelConfig, key: str, count: int) -> list[object]:
     return [*values]
 
 
-def layer(config: ModelConfig, width: int, heads: int, kernel: int, bias: bool, method: str, ratio: float) -> Module:
+def layer(width: int, heads: int, kernel: int, bias: bool, method: str, ratio: float) -> Module:
     """``qkv_projection_method`` "dw_bn" convolves before each projection, "avg" pools keys and values."""
     if method not in ("dw_bn", "avg", "linear"):
         raise CannotBuild(f"projection method {method!r} is not known", ("qkv_projection_method",))
@@ -67,9 +67,7 @@ def backbone(config: ModelConfig) -> Module:
         width, ratio = widths[index], ratios[index]
         if not isinstance(ratio, int | float):
             raise CannotBuild("mlp_ratio must be a list of numbers", ("mlp_ratio",))
-        block = layer(
-            config, width, heads[index], kernels[index], bool(biases[index]), str(methods[index]), float(ratio)
-        )
+        block = layer(width, heads[index], kernels[index], bool(biases[index]), str(methods[index]), float(ratio))
         parts: dict[str, Module | Stack | None] = {
             "embedding.convolution_embeddings.projection": convolution(inputs, width, (patches[index],) * 2),
             "embedding.convolution_embeddings.normalization": layer_norm(width),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -32,7 +34,7 @@ def first_version(config: ModelConfig) -> tuple[Module, int]:
     scale, least = config.number("depth_multiplier"), config.integer("min_depth")
     widths = [max(int(channels * scale), least) for channels in (32, *CHANNELS_V1)]
     layers = []
-    for inputs, outputs in zip(widths, widths[1:], strict=False):
+    for inputs, outputs in pairwise(widths):
         layers.append(convolution_norm(inputs, inputs, 3, groups=inputs))
         layers.append(convolution_norm(inputs, outputs, 1))
     stem = convolution_norm(config.integer("num_channels"), widths[0], 3)
@@ -50,7 +52,7 @@ def second_version(config: ModelConfig) -> tuple[Module, int]:
     expansion = config.number("expand_ratio")
     layers = [
         inverted_residual(inputs, outputs, make_divisible(round(inputs * expansion), divisor, least))
-        for inputs, outputs in zip(widths, widths[1:], strict=False)
+        for inputs, outputs in pairwise(widths)
     ]
     own = config.flag("first_layer_is_expansion")
     stem: dict[str, Module | Stack | None] = {

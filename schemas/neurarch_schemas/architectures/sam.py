@@ -1,4 +1,4 @@
-"""Segment Anything (arXiv:2304.02643) and its high-quality variant (arXiv:2306.01567): image encoder, prompts, masks."""
+"""Segment Anything (arXiv:2304.02643) and its high-quality variant (arXiv:2306.01567)."""
 
 from __future__ import annotations
 

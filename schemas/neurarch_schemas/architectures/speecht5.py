@@ -1,4 +1,4 @@
-"""SpeechT5 (arXiv:2110.07205), speech to text: wav2vec 2.0's front, an encoder-decoder with relative positions."""
+"""SpeechT5 (arXiv:2110.07205): one encoder-decoder with relative positions for speech and text, and its vocoder."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from neurarch_schemas.modules.encoder import encoder_attention
 from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import layer_norm, linear, position_embedding, token_embedding
 from neurarch_schemas.modules.speech import feature_encoder, positional_convolution
-from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, concatenate, named, stack
+from neurarch_schemas.modules.vocoder import hifi_gan, postnet
 
-MODEL_TYPES = ("speecht5",)
+MODEL_TYPES = ("speecht5", "hifigan")
 
 
 def speech_front(config: ModelConfig) -> Module:
@@ -61,9 +62,19 @@ def decoder(config: ModelConfig) -> Module:
     return Module("Decoder", children=named({"layers": uniform(block, config.integer("decoder_layers"))}))
 
 
-def build(config: ModelConfig) -> Module:
-    if head_name(config.architecture) != "ForSpeechToText":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+def vocoder(config: ModelConfig) -> Module:
+    """HiFi-GAN, with the statistics of the spectrogram as buffers."""
+    bins = config.integer("model_in_dim")
+    statistics = (Tensor("mean", (bins,), "buffer"), Tensor("scale", (bins,), "buffer"))
+    return Module("Vocoder", statistics, named(hifi_gan(config, bins)), part="audio")
+
+
+def scaled_positions() -> Module:
+    """Sinusoids times one learned number."""
+    return Module("ScaledPositions", (Tensor("alpha", ()),), part="position")
+
+
+def speech_to_text(config: ModelConfig) -> Module:
     hidden, vocabulary = config.integer("hidden_size"), config.integer("vocab_size")
     speech = {"prenet": speech_front(config), "wrapped_encoder": encoder(config)}
     text = {"prenet.embed_tokens": token_embedding(vocabulary, hidden), "wrapped_decoder": decoder(config)}
@@ -75,3 +86,50 @@ def build(config: ModelConfig) -> Module:
     output = linear(hidden, vocabulary, bias=False, tied_to=tied, part="head")
     model = Module("Model", children=named(parts))
     return Module(config.architecture, children=named({"speecht5": model, "text_decoder_postnet.lm_head": output}))
+
+
+def text_to_speech(config: ModelConfig) -> Module:
+    """The decoder reads spectrogram frames and the speaker's embedding, and predicts ``reduction_factor`` frames."""
+    hidden, bins, units = (
+        config.integer("hidden_size"),
+        config.integer("num_mel_bins"),
+        config.integer("speech_decoder_prenet_units"),
+    )
+    steps = config.integer("speech_decoder_prenet_layers")
+    first = stack(linear(bins, units), times=min(steps, 1))
+    speaker = config.integer("speaker_embedding_dim")
+    front: dict[str, Module | Stack | None] = {
+        "layers": concatenate(first, stack(linear(units, units), times=steps - 1)),
+        "final_layer": linear(units, hidden),
+        "encode_positions": scaled_positions(),
+        "speaker_embeds_layer": linear(speaker + hidden, hidden),
+    }
+    text: dict[str, Module | Stack | None] = {
+        "prenet.embed_tokens": token_embedding(config.integer("vocab_size"), hidden),
+        "prenet.encode_positions": scaled_positions(),
+        "wrapped_encoder": encoder(config),
+    }
+    speech = {"prenet": Module("SpeechFront", children=named(front)), "wrapped_decoder": decoder(config)}
+    factor = config.integer("reduction_factor")
+    output: dict[str, Module | Stack | None] = {
+        "feat_out": linear(hidden, bins * factor),
+        "prob_out": linear(hidden, factor),
+        "layers": postnet(config),
+    }
+    parts = {
+        "speecht5.encoder": Module("TextEncoder", children=named(text)),
+        "speecht5.decoder": Module("SpeechDecoder", children=named(speech)),
+        "speech_decoder_postnet": Module("SpeechPostnet", children=named(output), part="head"),
+    }
+    return Module(config.architecture, children=named(parts))
+
+
+def build(config: ModelConfig) -> Module:
+    head = head_name(config.architecture)
+    if config.model_type == "hifigan":
+        return vocoder(config)
+    if head == "ForSpeechToText":
+        return speech_to_text(config)
+    if head == "ForTextToSpeech":
+        return text_to_speech(config)
+    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))

@@ -52,10 +52,10 @@ def textnet(config: ModelConfig) -> Module:
             layers.append(rep_layer(inputs, outputs, size, stride if isinstance(stride, int) else 0))
             inputs = outputs
         stages.append(Module("Stage", children=(("stage", stack(*layers)),)))
-    kernel = height_and_width(config, "stem_kernel_size")
+    stem = height_and_width(config, "stem_kernel_size")
     channels, first = config.integer("stem_num_channels"), config.integer("stem_out_channels")
     parts: dict[str, Module | Stack | None] = {
-        "stem.conv": convolution(channels, first, kernel, bias=False),
+        "stem.conv": convolution(channels, first, stem, bias=False),
         "stem.batch_norm": batch_norm(first),
         "encoder.stages": stack(*stages),
     }
