@@ -11,7 +11,7 @@ from neurarch_schemas.modules.layers import convolution, layer_norm, linear
 from neurarch_schemas.modules.tree import Module, children, stack
 from neurarch_schemas.modules.vision import vision_attention
 
-MODEL_TYPES = ("omniasr", "omniasr_audio")
+MODEL_TYPES = ("omniasr", "omniasr_audio", "omniasr_ctc")
 
 
 def feature_encoder(config: ModelConfig, hidden: int) -> Module:
@@ -65,9 +65,23 @@ def audio_encoder(config: ModelConfig) -> Module:
     )
 
 
+def with_ctc_head(config: ModelConfig) -> Module:
+    """The encoder, and for OmniASRForCTC a linear map to the vocabulary."""
+    model = Module("Model", children=children(audio_tower=tower(config, "audio_config", "audio")))
+    if config.architecture == "OmniASRCTCModel":
+        return model
+    if config.architecture != "OmniASRForCTC":
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    hidden = config.nested_config("audio_config").integer("hidden_size")
+    output = linear(hidden, config.integer("vocab_size"), part="head")
+    return Module(config.architecture, children=children(model=model, ctc_head=output))
+
+
 def build(config: ModelConfig) -> Module:
     if config.model_type == "omniasr_audio":
         return audio_encoder(config)
+    if config.model_type == "omniasr_ctc":
+        return with_ctc_head(config)
     features = config.nested_config("audio_config").integer("hidden_size")
     parts = {
         "audio_tower": tower(config, "audio_config", "audio"),
