@@ -62,7 +62,7 @@ def page(found: dict[str, dict[str, str]]) -> str:
         "# Architectures",
         "",
         "Which model types give exact tensors. A type counts as exact when every recorded variant of it (the defaults",
-        "of its config class, a small model with odd sizes, and where needed one more) gives the recorded tensors, name",
+        "of its config class, a small model with odd sizes, and if needed one more) gives the recorded tensors, name",
         "by name and shape by shape. Any other type is refused with the reason, never guessed.",
         "Made by `python tools/coverage.py --write`; a test keeps it true.",
         "",
