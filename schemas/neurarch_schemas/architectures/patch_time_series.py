@@ -6,6 +6,7 @@ from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
+from neurarch_schemas.modules.distribution import value_projection
 from neurarch_schemas.modules.encoder import encoder_attention
 from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import batch_norm, layer_norm, linear
@@ -17,6 +18,8 @@ MODEL_TYPES = ("patchtst", "patchtsmixer")
 
 def patches(config: ModelConfig) -> int:
     """Patches of ``patch_length``, ``patch_stride`` apart, in the context."""
+    if config.model_type == "patchtsmixer" and config.is_set("num_patches"):
+        return config.integer("num_patches")  # written, it replaces the derived one
     length = config.integer("patch_length")
     return (max(config.integer("context_length"), length) - length) // config.integer("patch_stride") + 1
 
@@ -35,7 +38,7 @@ def transformer_layer(config: ModelConfig) -> Module:
     width, inner, bias = config.integer("d_model"), config.integer("ffn_dim"), config.flag("bias")
     feed_forward = sequential(linear(width, inner, bias), None, None, linear(inner, width, bias))
     parts: dict[str, Module | Stack | None] = {
-        "self_attn": encoder_attention(width, config.integer("num_attention_heads"), bias=bias),
+        "self_attn": encoder_attention(width, config.integer("num_attention_heads")),
         "norm_sublayer1": transformer_norm(config),
         "norm_sublayer2": transformer_norm(config) if config.flag("channel_attention") else None,
         "ff": feed_forward.with_(part="feed-forward"),
@@ -106,8 +109,34 @@ def mixer(config: ModelConfig) -> Module:
     return Module("Encoder", children=named(parts))
 
 
+def output(config: ModelConfig) -> dict[str, Module | Stack | None]:
+    """The head: patches again, a forecast, a class, or other values."""
+    head, width, channels = (
+        head_name(config.architecture),
+        config.integer("d_model"),
+        config.integer("num_input_channels"),
+    )
+    mixes = config.model_type == "patchtsmixer"
+    if head == "ForPretraining":
+        return {"base_pt_block" if mixes else "linear": linear(width, config.integer("patch_length"), part="head")}
+    if head == "ForPrediction":
+        pooled = not mixes and (config.get("pooling_type") or config.flag("use_cls_token"))
+        inputs = width if pooled else width * patches(config)
+        one = value_projection(config, inputs, config.integer("prediction_length"))
+        if mixes:
+            return {"base_forecast_block": one}
+        return {"projection": one} if config.flag("share_projection") else {"projections": uniform(one, channels)}
+    if not mixes and head == "ForClassification":
+        return {"linear": linear(channels * width, config.integer("num_targets"), part="head")}
+    if not mixes and head == "ForRegression":
+        return {"projection": value_projection(config, channels * width, config.integer("num_targets"))}
+    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+
+
 def build(config: ModelConfig) -> Module:
-    if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
     encoder = transformer(config) if config.model_type == "patchtst" else mixer(config)
-    return Module("Model", children=(("encoder", encoder),))
+    model = Module("Model", children=(("encoder", encoder),))
+    if head_name(config.architecture) == "Model":
+        return model
+    head = Module("Head", children=named(output(config)), part="head")
+    return Module(config.architecture, children=(("model", model), ("head", head)))
