@@ -148,6 +148,16 @@ async def test_a_broken_settings_file_is_told_in_the_file_itself(begin: Begin, t
     assert await document.diagnostics() == []
 
 
+async def test_a_broken_settings_file_is_told_once_and_counts_as_absent(begin: Begin, tmp_path: Path) -> None:
+    (tmp_path / "neurarch-lsp.toml").write_text('severity = "loud"\n')
+    client = await begin()
+    document = opened(client, tmp_path / "config.json", WRONG)
+    assert RULE in rules(await document.diagnostics())
+    document.replace(0, 0, " ")
+    assert RULE in rules(await document.diagnostics())
+    assert [("neurarch-lsp.toml" in item.message) for item in client.messages] == [True]
+
+
 async def test_syntax_errors_are_left_to_an_editor_that_reports_them(begin: Begin, tmp_path: Path) -> None:
     broken = WRONG.replace('"hidden_size": 256,', '"hidden_size": 256, // wide\n')
     client = await begin(name="Visual Studio Code")

@@ -88,6 +88,9 @@ async def _publish(server: NeurarchServer, key: str) -> None:
 
 
 def diagnostics_of(server: NeurarchServer, analysed: Analysed) -> list[types.Diagnostic]:
+    """A settings file that cannot be used is told once: its own buffer may not be open."""
+    if analysed.settings_problem is not None:
+        server.tell_once(f"settings not used: {analysed.settings_problem}")
     return to_diagnostics(analysed, positions_of(analysed.document, server.documents.encoding), server.client)
 
 
