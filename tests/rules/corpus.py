@@ -29,13 +29,13 @@ class Case:
         return str(self.data["kind"])
 
 
-def cases(name: str) -> list[Case]:
-    """The JSON cases of a file; [] where it is not there."""
+def cases(name: str, input_type: str = "json") -> list[Case]:
+    """The cases of a file, JSON or Python; [] where it is not there."""
     path = CASES / name
     if not path.exists():
         return []
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [Case(line["id"], line) for line in lines if line["input_type"] == "json"]
+    return [Case(line["id"], line) for line in lines if line["input_type"] == input_type]
 
 
 def lay_out(case: Case, folder: Path) -> Path:

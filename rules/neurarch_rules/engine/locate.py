@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from neurarch_rules.engine.finding import Place
 from neurarch_schemas.documents.document import Span
+from neurarch_schemas.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
-    from neurarch_schemas.documents.json_document import JsonDocument
+    from neurarch_schemas.documents.python_document import PythonDocument
 
 
-def span_of(place: Place, document: JsonDocument) -> Span:
+def span_of(place: Place, document: JsonDocument | PythonDocument) -> Span:
     """The span of a place inside ``document``; an absent key is shown at the nearest thing that is written."""
     if place.span is not None:
         return place.span
     pointer = place.pointer
-    if pointer is None:
+    if pointer is None or not isinstance(document, JsonDocument):
         return (0, 0)
     found: Span | None
     if place.on == "key":

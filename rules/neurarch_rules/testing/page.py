@@ -1,6 +1,7 @@
 """Rule pages: Markdown whose fenced blocks are files.
 
-Blocks under one heading form examples: a block without a title starts an example and is its ``config.json``; blocks
+Blocks under one heading form examples: a block without a title starts an example and is its ``config.json`` (a
+``python`` block: its ``model.py``); blocks
 with ``title="name"`` that follow lie beside it. Titled blocks alone form one example as well. A ``toml`` block holds
 the settings of the examples under its heading, a ``json fixed`` block what the file before it must become by its fix.
 """
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 FENCE = re.compile(r"^(`{3,})(\w*)\s*(.*)$")
 HEADING = re.compile(r"^(#{1,6})\s+(.*\S)\s*$")
 TITLE = re.compile(r'title="([^"]+)"')
+UNTITLED = {"json": "config.json", "python": "model.py"}
+"""The name of a block without a title, by its language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ def parse(text: str) -> Page:
             if not group:
                 raise ValueError(f"line {block.line}: a fixed block needs a file before it")
             group[-1].fixed = block.text
-        elif TITLE.search(info) or language == "json":
+        elif TITLE.search(info) or language in UNTITLED:
             if not group or not TITLE.search(info):
                 group.append(Example(section, block.line, settings=settings))
                 examples.append(group[-1])
@@ -102,7 +105,8 @@ def _items(text: str) -> Iterator[Heading | Fence]:
                 end += 1
             body = "".join(line + "\n" for line in lines[index + 1 : end])
             named = TITLE.search(fence[3])
-            yield Fence(fence[2], fence[3], Block(named[1] if named else "config.json", body, index + 2))
+            name = named[1] if named else UNTITLED.get(fence[2], "config.json")
+            yield Fence(fence[2], fence[3], Block(name, body, index + 2))
             index = end
         elif heading:
             yield Heading(len(heading[1]), heading[2])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from neurarch_schemas.documents.document import Span, TextEdit
+from neurarch_schemas.documents.document import Span, SyntaxProblem, TextEdit
 from neurarch_schemas.documents.line_index import LineIndex
 
 if TYPE_CHECKING:
@@ -49,20 +49,30 @@ class ExpressionComment:
 
 
 class PythonDocument:
-    """``tree`` counts in bytes of UTF-8; ``span`` and ``node_at`` translate from and to code points."""
+    """``tree`` counts in bytes of UTF-8; ``span`` and ``node_at`` translate from and to code points.
 
-    def __init__(self, uri: str, version: int | None, text: str, source: bytes, tree: Tree) -> None:
+    The tree is read when it is first asked for: most checks need none.
+    """
+
+    problems: tuple[SyntaxProblem, ...] = ()
+    """Python's syntax is other tools' business."""
+
+    def __init__(self, uri: str, version: int | None, text: str, source: bytes, tree: Tree | None = None) -> None:
         self.uri = uri
         self.version = version
         self.text = text
         self.source = source
-        self.tree = tree
+        self._tree = tree
+
+    @cached_property
+    def tree(self) -> Tree:
+        return self._tree if self._tree is not None else _parser().parse(self.source)
 
     @classmethod
     def parse(cls, text: str, uri: str = "", version: int | None = None) -> PythonDocument:
         """Reads any text; where it is not Python the tree has ERROR and MISSING nodes."""
         source = text.encode("utf-8", "surrogatepass")
-        return cls(uri, version, text, source, _parser().parse(source))
+        return cls(uri, version, text, source)
 
     def edited(self, edits: Sequence[TextEdit], version: int | None = None) -> PythonDocument:
         """The document after ``edits``, whose spans are in this text and do not overlap; only what changed is read."""

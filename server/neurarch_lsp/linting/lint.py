@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Applicability, Finding
     from neurarch_rules.engine.options import Options
     from neurarch_schemas.documents.json_document import JsonDocument
+    from neurarch_schemas.documents.python_document import PythonDocument
 
 MAX_BYTES = 50_000_000
 """A larger file is no config; it is not read."""
@@ -96,9 +97,9 @@ class Siblings:
 
     def __init__(self, path: str) -> None:
         self.folder = os.path.dirname(path)
-        self.known: dict[str, JsonDocument | None] = {}
+        self.known: dict[str, JsonDocument | PythonDocument | None] = {}
 
-    def __call__(self, name: str) -> JsonDocument | None:
+    def __call__(self, name: str) -> JsonDocument | PythonDocument | None:
         if name not in self.known:
             path = os.path.join(self.folder, name)
             try:

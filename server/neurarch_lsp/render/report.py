@@ -12,6 +12,7 @@ from neurarch_schemas.documents.line_index import LineIndex
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.json_document import JsonDocument
+    from neurarch_schemas.documents.python_document import PythonDocument
 
 DOCUMENTATION = "https://github.com/neurarch-ai/neurarch-lsp/blob/main/rules/neurarch_rules/rules/{}.md"
 
@@ -23,9 +24,9 @@ class FileReport(NamedTuple):
     """``file``: the name as the user gave it; ``sibling``: the document of a file beside it, by relative name."""
 
     file: str
-    document: JsonDocument
+    document: JsonDocument | PythonDocument
     findings: tuple[Finding, ...]
-    sibling: Callable[[str], JsonDocument | None] = lambda _: None
+    sibling: Callable[[str], JsonDocument | PythonDocument | None] = lambda _: None
     text: str | None = None
     """The text where it is not the document's: a settings file."""
 
@@ -55,7 +56,7 @@ def range_of(place: Place, report: FileReport) -> tuple[Position, Position]:
     return range_of_span(span_of(place, document), document)
 
 
-def range_of_span(span: Span, document: JsonDocument) -> tuple[Position, Position]:
+def range_of_span(span: Span, document: JsonDocument | PythonDocument) -> tuple[Position, Position]:
     return range_in_lines(span, document.lines)
 
 

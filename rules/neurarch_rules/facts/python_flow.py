@@ -1,0 +1,246 @@
+"""Where the output of a softmax or sigmoid goes, followed through names, modules of the file and Sequential."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neurarch_rules.facts.python_file import (
+    FUNCTIONS,
+    ClassFacts,
+    FunctionNode,
+    PythonFile,
+    Site,
+    argument,
+    assignments,
+    self_attribute,
+)
+
+if TYPE_CHECKING:
+    from neurarch_schemas.documents.python_units import Placed
+
+LOSSES = {
+    "torch.nn.functional.cross_entropy": "cross entropy",
+    "torch.nn.functional.binary_cross_entropy_with_logits": "binary cross entropy with logits",
+    "torch.nn.functional.nll_loss": "negative log-likelihood",
+}
+LOSS_CLASSES = {
+    "torch.nn.CrossEntropyLoss": "cross entropy",
+    "torch.nn.BCEWithLogitsLoss": "binary cross entropy with logits",
+    "torch.nn.NLLLoss": "negative log-likelihood",
+}
+SQUASHING = {
+    "torch.softmax": "softmax",
+    "torch.nn.functional.softmax": "softmax",
+    "torch.sigmoid": "sigmoid",
+    "torch.nn.functional.sigmoid": "sigmoid",
+    "torch.special.expit": "sigmoid",
+}
+SQUASHING_LAYERS = {"torch.nn.Softmax": "softmax", "torch.nn.Sigmoid": "sigmoid"}
+SHAPING = frozenset(
+    ("view", "reshape", "squeeze", "unsqueeze", "flatten", "transpose", "permute", "contiguous", "float", "to", "cuda")
+)
+"""Methods that leave the values as they are."""
+DEPTH = 6
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The statements a value is followed in; ``owner`` where they are a method."""
+
+    placed: Placed
+    body: tuple[ast.stmt, ...]
+    owner: ClassFacts | None = None
+
+
+@dataclass(frozen=True)
+class Loss:
+    site: Site
+    kind: str
+    shown: str
+    input: ast.expr
+    scope: Scope
+
+
+@dataclass(frozen=True)
+class Squashed:
+    site: Site
+    kind: str
+
+
+def losses(file: PythonFile) -> Iterator[Loss]:
+    """Calls of the losses that expect logits, with what is given as input."""
+    for scope in scopes(file):
+        for node in walk(scope.body):
+            if not isinstance(node, ast.Call):
+                continue
+            kind = LOSSES.get(file.qualified(node.func) or "") or _loss_of(file, scope, node.func)
+            given = argument(node, "input", 0)
+            if kind is not None and given is not None:
+                yield Loss(Site(scope.placed, node), kind, ast.unparse(node.func), given, scope)
+
+
+def scopes(file: PythonFile) -> Iterator[Scope]:
+    """Each function and method, and what runs with the file."""
+    for placed in file.units:
+        for node in placed.unit.body:
+            if isinstance(node, FUNCTIONS):
+                yield Scope(placed, tuple(node.body))
+    for found in file.classes.values():
+        for method in found.methods.values():
+            yield Scope(found.placed, tuple(method.body), found)
+    for placed, statement in file.main_statements:
+        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            yield Scope(placed, (statement,))
+
+
+def walk(body: tuple[ast.stmt, ...]) -> Iterator[ast.AST]:
+    for statement in body:
+        yield from ast.walk(statement)
+
+
+def _loss_of(file: PythonFile, scope: Scope, called: ast.expr) -> str | None:
+    """``criterion(...)``, ``self.loss(...)``, ``nn.CrossEntropyLoss()(...)``."""
+    values: list[ast.expr | None] = []
+    if isinstance(called, ast.Call):
+        values = [called]
+    elif isinstance(called, ast.Name):
+        values = values_of(file, scope, called.id)
+    else:
+        attribute = self_attribute(called)
+        if attribute is not None and scope.owner is not None:
+            values = scope.owner.assigned.get(attribute, [])
+    kinds = {
+        LOSS_CLASSES.get(file.qualified(value.func) or "") if isinstance(value, ast.Call) else None for value in values
+    }
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def values_of(file: PythonFile, scope: Scope, name: str) -> list[ast.expr | None]:
+    """What a name is assigned in the scope, else at module level."""
+    found = [value for node in walk(scope.body) for target, value in assignments(node) if _is_name(target, name)]
+    if found:
+        return found
+    if scope.owner is None or name not in _parameters(scope):
+        return [
+            value
+            for _, statement in file.main_statements
+            if not isinstance(statement, (*FUNCTIONS, ast.ClassDef))
+            for node in ast.walk(statement)
+            for target, value in assignments(node)
+            if _is_name(target, name)
+        ]
+    return []
+
+
+def _parameters(scope: Scope) -> frozenset[str]:
+    if scope.owner is None:
+        return frozenset()
+    for method in scope.owner.methods.values():
+        if tuple(method.body) == scope.body:
+            return frozenset(item.arg for item in (*method.args.args, *method.args.kwonlyargs))
+    return frozenset()
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+class Flow:
+    def __init__(self, file: PythonFile) -> None:
+        self.file = file
+
+    def squashed(self, loss: Loss) -> list[Squashed]:
+        """The softmax or sigmoid calls whose output surely is the loss's input, whatever the way."""
+        return self._of(loss.input, loss.scope, loss.site.node, 0)
+
+    def _of(self, node: ast.expr, scope: Scope, before: ast.AST, depth: int) -> list[Squashed]:
+        if depth > DEPTH:
+            return []
+        if isinstance(node, ast.Name):
+            value = self._last(node.id, scope, before)
+            return [] if value is None else self._of(value, scope, value, depth + 1)
+        if not isinstance(node, ast.Call):
+            return []
+        kind = SQUASHING.get(self.file.qualified(node.func) or "")
+        if kind is None and isinstance(node.func, ast.Attribute) and self.file.qualified(node.func) is None:
+            if node.func.attr in ("softmax", "sigmoid") and self_attribute(node.func) is None:
+                kind = node.func.attr
+            elif node.func.attr in SHAPING:
+                return self._of(node.func.value, scope, before, depth + 1)
+        if kind is not None:
+            return [Squashed(Site(scope.placed, node), kind)]
+        return self._module_output(node, scope, depth)
+
+    def _module_output(self, node: ast.Call, scope: Scope, depth: int) -> list[Squashed]:
+        """What a called module returns: a class of the file, a Sequential, a layer."""
+        maker: ast.expr | None = None
+        placed = scope.placed
+        if isinstance(node.func, ast.Name):
+            values = values_of(self.file, scope, node.func.id)
+            maker = values[0] if len(values) == 1 else None
+            placed = self._placed_of(maker, scope)
+        elif self_attribute(node.func) is not None and scope.owner is not None:
+            values = scope.owner.assigned.get(self_attribute(node.func) or "", [])
+            maker = values[0] if len(values) == 1 else None
+        elif isinstance(node.func, ast.Call):
+            maker = node.func
+        if not isinstance(maker, ast.Call):
+            return []
+        layer = SQUASHING_LAYERS.get(self.file.qualified(maker.func) or "")
+        if layer is not None:
+            return [Squashed(Site(placed, maker), layer)]
+        if self.file.layer(maker) == "Sequential" and maker.args:
+            last = maker.args[-1]
+            layer = SQUASHING_LAYERS.get(self.file.qualified(last.func) or "") if isinstance(last, ast.Call) else None
+            return [] if layer is None else [Squashed(Site(placed, last), layer)]
+        own = self.file.own_class(maker)
+        method = None if own is None else own.method("forward")
+        return [] if method is None else self._returned(method[0], method[1], depth)
+
+    def _placed_of(self, maker: ast.expr | None, scope: Scope) -> Placed:
+        for placed in self.file.units:
+            if maker in placed.unit.parents:
+                return placed
+        return scope.placed
+
+    def _returned(self, owner: ClassFacts, method: FunctionNode, depth: int) -> list[Squashed]:
+        returns = [item for item in ast.walk(method) if isinstance(item, ast.Return) and item.value is not None]
+        if len(returns) != 1 or returns[0].value is None:
+            return []
+        scope = Scope(owner.placed, tuple(method.body), owner)
+        return self._of(returns[0].value, scope, returns[0], depth + 1)
+
+    def _last(self, name: str, scope: Scope, before: ast.AST) -> ast.expr | None:
+        """The value of a name where it surely is the last straight assignment before a use."""
+        line = getattr(before, "lineno", 0)
+        found: list[tuple[int, ast.expr | None, bool]] = []
+        for statement in scope.body:
+            straight = isinstance(statement, ast.Assign | ast.AnnAssign)
+            for node in ast.walk(statement):
+                for target, value in assignments(node):
+                    if _is_name(target, name) and getattr(node, "lineno", 0) < line:
+                        found.append((getattr(node, "lineno", 0), value, straight))
+        if len(scope.body) == 1 and not found:
+            values = values_of(self.file, scope, name)
+            return values[0] if len(values) == 1 else None
+        if not found:
+            return None
+        last = max(found, key=lambda item: item[0])
+        inside_one_block = len({item[2] for item in found}) == 1
+        return last[1] if last[2] or (inside_one_block and self._same_block(scope, before, last[0])) else None
+
+    def _same_block(self, scope: Scope, before: ast.AST, line: int) -> bool:
+        """The use and the assignment on ``line`` stand in the same list of statements."""
+        parents = scope.placed.unit.parents
+        node = before
+        while node in parents and parents[node] is not node:
+            above = parents[node]
+            for part in ("body", "orelse", "finalbody"):
+                block = getattr(above, part, None)
+                if isinstance(block, list) and node in block:
+                    return any(getattr(item, "lineno", 0) == line for item in block)
+            node = above
+        return False

@@ -1,0 +1,64 @@
+"""Loops over ``named_parameters()`` and what their names are compared with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from neurarch_rules.facts.python_file import ClassFacts, Site
+
+
+@dataclass(frozen=True)
+class NameTest:
+    """``method`` is "==", "in", "endswith" or "startswith"; ``body`` what runs when the name fits."""
+
+    site: Site
+    variable: str
+    method: str
+    text: str
+    body: tuple[ast.stmt, ...]
+    of_parameters: bool
+
+
+def name_tests(found: ClassFacts) -> Iterator[NameTest]:
+    """In the class's own methods, over ``self.named_parameters()`` without a prefix."""
+    for method in found.methods.values():
+        for loop in ast.walk(method):
+            if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Tuple) or not loop.target.elts:
+                continue
+            name, source = loop.target.elts[0], loop.iter
+            if not isinstance(name, ast.Name) or not isinstance(source, ast.Call) or source.args or source.keywords:
+                continue
+            if not isinstance(source.func, ast.Attribute) or not isinstance(source.func.value, ast.Name):
+                continue
+            if source.func.value.id != "self" or source.func.attr not in ("named_parameters", "named_modules"):
+                continue
+            for node in ast.walk(loop):
+                if isinstance(node, ast.If):
+                    for test in _tests(found, node, name.id):
+                        yield NameTest(*test, tuple(node.body), source.func.attr == "named_parameters")
+
+
+def _tests(found: ClassFacts, node: ast.If, name: str) -> Iterator[tuple[Site, str, str, str]]:
+    if any(isinstance(part, ast.Not) for part in ast.walk(node.test)):
+        return
+    for part in ast.walk(node.test):
+        if isinstance(part, ast.Compare) and len(part.ops) == 1:
+            left, right = part.left, part.comparators[0]
+            if isinstance(part.ops[0], ast.Eq):
+                for one, other in ((left, right), (right, left)):
+                    if isinstance(one, ast.Name) and one.id == name and _is_text(other):
+                        yield found.site(part), name, "==", other.value  # type: ignore[attr-defined]  # a constant
+            if isinstance(part.ops[0], ast.In) and isinstance(right, ast.Name) and right.id == name and _is_text(left):
+                yield found.site(part), name, "in", left.value  # type: ignore[attr-defined]  # a constant
+        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute) or len(part.args) != 1:
+            continue
+        if part.func.attr in ("endswith", "startswith") and isinstance(part.func.value, ast.Name):
+            argument = part.args[0]
+            if part.func.value.id == name and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield found.site(part), name, part.func.attr, argument.value
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

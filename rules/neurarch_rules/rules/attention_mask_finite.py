@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, python_file
+
+RULE = RuleInfo(
+    name="attention-mask-finite",
+    severity="warning",
+    category="correctness",
+    summary="Masked attention scores get a value that a softmax does not turn into zero",
+    reads=("python",),
+    needs=("masked_fill",),
+)
+
+SMALLEST = -1e5
+"""Masks of -1e9 and the smallest finite number of the dtype lie far below any score in float32."""
+
+
+def check(context: Context) -> Iterator[Finding]:
+    file = python_file(context)
+    for placed, call in file.calls("masked_fill", "masked_fill_"):
+        if len(call.args) != 2 or not isinstance(call.func, ast.Attribute):
+            continue
+        value = _number(call.args[1])
+        if value is None or not SMALLEST < value < 1 or value == 0:
+            continue
+        if not _reaches_softmax(file, placed.unit.parents, call):
+            continue
+        shown = ast.unparse(call.args[1])
+        if value > 0:
+            wrong = f"{shown} is almost zero, not a large negative number: masked positions keep an average score"
+        else:
+            wrong = (
+                f"{shown} is a finite mask: where the other scores lie below it, attention looks at masked positions"
+            )
+        scores = ast.unparse(call.func.value)
+        smallest = f"torch.finfo({scores}.dtype).min" if isinstance(call.func.value, ast.Name) else 'float("-inf")'
+        site = Site(placed, call.args[1])
+        yield Finding(
+            f'{wrong}; use {smallest}, or float("-inf") where no row is masked completely',
+            site.place,
+            fixes=(site.replace(smallest, f"Mask with {smallest}", "unsafe"),),
+        )
+
+
+def _number(node: ast.expr) -> float | None:
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        sign, node = -1, node.operand
+    if isinstance(node, ast.Call) and len(node.args) == 1 and getattr(node.func, "id", "") == "float":
+        return _number(node.args[0])
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return sign * float(node.value)
+    return None
+
+
+def _reaches_softmax(file: PythonFile, parents: dict[ast.AST, ast.AST], call: ast.Call) -> bool:
+    """The filled scores are what a softmax further down in the same function is given."""
+    function: ast.AST = call
+    statement: ast.AST = call
+    while not isinstance(function, FUNCTIONS):
+        if parents[function] is function:
+            return False
+        statement = function if isinstance(function, ast.stmt) and statement is call else statement
+        function = parents[function]
+    names: set[str] = set()
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        names.add(statement.targets[0].id)
+    if isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_") and isinstance(call.func.value, ast.Name):
+        names.add(call.func.value.id)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and _is_softmax(file, node) and node.lineno >= call.lineno:
+            given = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+            for item in (*given, *node.args):
+                if item is call or (isinstance(item, ast.Name) and item.id in names):
+                    return True
+    return False
+
+
+def _is_softmax(file: PythonFile, call: ast.Call) -> bool:
+    if (file.qualified(call.func) or "").endswith(".softmax"):
+        return True
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("softmax", "attn_softmax")

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.data import facts
+from neurarch_rules.facts.python_file import Site, python_file
+
+RULE = RuleInfo(
+    name="class-for-other-checkpoint",
+    severity="warning",
+    category="correctness",
+    summary="from_pretrained() loads a checkpoint of one model family into the class of another",
+    reads=("python",),
+    needs=("from_pretrained",),
+)
+
+MODEL_CLASS = re.compile(r"(?P<family>[A-Z]\w*?)(?:For[A-Z]\w*|Model|LMHeadModel|ConditionalGeneration)$")
+
+
+def check(context: Context) -> Iterator[Finding]:
+    file = python_file(context)
+    for placed, call in file.calls("from_pretrained"):
+        if not isinstance(call.func, ast.Attribute) or not call.args or not isinstance(call.args[0], ast.Constant):
+            continue
+        name, checkpoint = file.qualified(call.func.value), call.args[0].value
+        if name is None or not name.startswith("transformers.") or not isinstance(checkpoint, str):
+            continue
+        written = name.rpartition(".")[2]
+        match = MODEL_CLASS.fullmatch(written)
+        family = _family(checkpoint)
+        if match is None or family is None or match["family"] == family or match["family"] not in _families():
+            continue
+        yield Finding(
+            f"{checkpoint} is a {family} checkpoint, {written} builds {match['family']}: shapes and names of the "
+            f"weights do not match; use the {family} class (or an Auto class)",
+            Site(placed, call.func).place,
+        )
+
+
+def _family(checkpoint: str) -> str | None:
+    """The class prefix of a published checkpoint, by its name."""
+    return next(
+        (family for pattern, family in facts("checkpoint_families")["names"] if re.match(pattern, checkpoint)), None
+    )
+
+
+def _families() -> frozenset[str]:
+    return frozenset(family for _, family in facts("checkpoint_families")["names"]) | frozenset(
+        facts("checkpoint_families")["others"]
+    )

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.python_file import ClassFacts, python_file
+from neurarch_rules.facts.python_parameters import NameTest, name_tests
+
+RULE = RuleInfo(
+    name="init-name-matches-nothing",
+    severity="warning",
+    category="training",
+    summary="A loop over named_parameters() compares with a name no parameter has, so the branch never runs",
+    reads=("python",),
+    needs=("named_parameters", "named_modules"),
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    for found in python_file(context).modules:
+        if not found.is_closed or _is_open(found):
+            continue
+        for test in name_tests(found):
+            if test.method == "==" and test.of_parameters and "." in test.text and _never(found, test):
+                suffix = test.text
+                yield Finding(
+                    f'no parameter is named exactly "{suffix}": named_parameters() gives full names such as '
+                    f'"layers.0.{suffix}", so this branch never runs and the initialization is not applied; '
+                    f'use name.endswith("{suffix}")',
+                    test.site.place,
+                    fixes=(
+                        test.site.replace(
+                            f'{test.variable}.endswith("{suffix}")', "Compare the end of the name", "unsafe"
+                        ),
+                    ),
+                )
+
+
+def _never(found: ClassFacts, test: NameTest) -> bool:
+    """The first part of the name is no attribute of the module itself."""
+    first = test.text.partition(".")[0]
+    owners = [found, *found.own_bases]
+    return not any(first in owner.assigned for owner in owners)
+
+
+def _is_open(found: ClassFacts) -> bool:
+    """Children may be registered under names the text does not show."""
+    for node in ast.walk(found.node):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ("add_module", "register_module", "register_parameter", "setattr", "__setattr__"):
+                return True
+    return False

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.python_file import Site, python_file
+from neurarch_rules.facts.python_flow import Flow, Loss, losses
+
+RULE = RuleInfo(
+    name="softmax-before-loss",
+    severity="warning",
+    category="training",
+    summary="Probabilities are given to a loss that expects logits (or log-probabilities)",
+    reads=("python",),
+    needs=("softmax", "Softmax", "sigmoid", "Sigmoid"),
+)
+
+WRONG = {
+    "cross entropy": ("softmax",),
+    "binary cross entropy with logits": ("sigmoid",),
+    "negative log-likelihood": ("softmax",),
+}
+WHY = {
+    "cross entropy": "which applies log_softmax itself: gradients shrink and the loss stays flat; pass the logits",
+    "binary cross entropy with logits": "which applies the sigmoid itself: the loss cannot fall below 0.31 for a "
+    "positive; pass the logits",
+    "negative log-likelihood": "which expects log-probabilities: the loss is a plain negative mean; use log_softmax",
+}
+
+
+def check(context: Context) -> Iterator[Finding]:
+    file = python_file(context)
+    flow = Flow(file)
+    seen: set[int] = set()
+    for loss in losses(file):
+        for squashed in flow.squashed(loss):
+            if squashed.kind in WRONG[loss.kind] and id(squashed.site.node) not in seen:
+                seen.add(id(squashed.site.node))
+                yield _finding(loss, squashed.kind, ast.unparse(squashed.site.node), squashed.site)
+
+
+def _finding(loss: Loss, kind: str, text: str, site: Site) -> Finding:
+    shown = text if len(text) <= 60 else f"the {kind}"
+    return Finding(
+        f"the output of {shown} goes into {loss.shown}, {WHY[loss.kind]}",
+        site.place,
+        (loss.site.related("the loss"),),
+    )

@@ -1,0 +1,37 @@
+"""Everything known about one Python file: computed lazily, once, and shared by rules, hovers and reports."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from neurarch_schemas.documents.python_document import PythonDocument
+    from neurarch_schemas.documents.python_units import Placed
+    from neurarch_schemas.surroundings.folder import Folder
+
+_MODEL_CODE = re.compile(r"\btorch|\btransformers\b|\bpeft\b|\bnn\.|Pre[Tt]rainedConfig|\bvocab_size\b")
+
+
+def is_model_code(text: str) -> bool:
+    """Whether a Python text may define or build a model; other files are not even parsed."""
+    return _MODEL_CODE.search(text) is not None
+
+
+@dataclass(frozen=True)
+class PythonAnalysis:
+    """The counterpart of ``Analysis`` for a Python file; ``config`` is None, as no config is the file's own."""
+
+    document: PythonDocument
+    folder: Folder
+    kind: Literal["python"] = "python"
+    config: None = None
+
+    @cached_property
+    def units(self) -> tuple[Placed, ...]:
+        """The top-level statements that can be read; a broken one is left out."""
+        from neurarch_schemas.documents.python_units import units
+
+        return units(self.document.text)
