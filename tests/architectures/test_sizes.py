@@ -1,4 +1,4 @@
-"""Any size of a causal language model changes its tensors, its active parameters or its cache, or is listed as irrelevant.
+"""Any size of a language model changes its tensors, active parameters or cache, or is listed as irrelevant.
 
 irrelevant_sizes.json: key -> the types in which one more changes nothing (limits of training and generation, positions
 that are computed, sizes that a type's lists override). A key that stops mattering by mistake is caught here.
