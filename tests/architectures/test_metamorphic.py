@@ -1,4 +1,4 @@
-"""What must hold of any tree, whatever was recorded: layers add up, sizes matter, and cost does not grow with counts."""
+"""What must hold of any tree, whatever was recorded: layers add up, sizes matter, cost does not grow with counts."""
 
 from __future__ import annotations
 
