@@ -115,6 +115,8 @@ def _generation(machine: Machine, name: str) -> PythonModule:
         dotted = f"{name}.{key}"
         if machine.sources.find(dotted) is not None:
             return machine.import_module(dotted)
+        if key == "GenerationMode":
+            return machine.module_attr(machine.import_module("transformers.generation.configuration_utils"), key)
         return Class(machine, key, (), {}, name) if key[:1].isupper() else Unknown(dotted, data=True)
 
     return module(name, entries, missing)
