@@ -235,11 +235,12 @@ def spatial_perceiver(config: ModelConfig) -> Module:
     return Module("Resampler", tensors, (("layers", layers), ("layer_norm", layer_norm(hidden))))
 
 
-def image_parts(config: ModelConfig) -> dict[str, Module | Stack | None]:
+def image_parts(config: ModelConfig, *, sees: bool = True) -> dict[str, Module | Stack | None]:
+    """``sees`` is False where another model's vision encoder is used."""
     prompt = config.nested_config("prompt_encoder_config")
     return {
         "shared_image_embedding": frequencies(prompt),
-        "vision_encoder": in_part(build_nested(config, "vision_config"), "vision"),
+        "vision_encoder": in_part(build_nested(config, "vision_config"), "vision") if sees else None,
         "prompt_encoder": prompt_encoder(prompt),
         "mask_decoder": mask_decoder(config.nested_config("mask_decoder_config")),
     }
@@ -269,6 +270,17 @@ def video_parts(config: ModelConfig, hidden: int) -> dict[str, Module | Stack | 
         "temporal_positional_encoding_projection_layer": linear(hidden, memory) if timed else None,
         "spatial_perceiver": spatial_perceiver(config) if config.model_type == "edgetam_video" else None,
     }
+
+
+def image_model(config: ModelConfig) -> Module:
+    hidden = config.nested_config("vision_config").integer("fpn_hidden_size")
+    return Module("Model", (Tensor("no_memory_embedding", (1, 1, hidden)),), named(image_parts(config)))
+
+
+def video_model(config: ModelConfig, *, sees: bool = True) -> Module:
+    hidden = config.nested_config("vision_config").integer("fpn_hidden_size")
+    parts = {**image_parts(config, sees=sees), **video_parts(config, hidden)}
+    return Module("Model", video_tensors(config, hidden), named(parts))
 
 
 def build(config: ModelConfig) -> Module:
