@@ -77,3 +77,12 @@ def test_an_expression_of_several_statements() -> None:
     assert result.exact
     assert result.tree is not None
     assert sum(row.scalars for row in rows(result.tree)) == 12
+
+
+def test_places_of_submodules() -> None:
+    result = build("self.l = nn.ModuleList([nn.Linear(2, 2)])\nself.head = nn.Linear(2, 1)")
+    head = next(n for n, line in enumerate(HEAD.splitlines(), 1) if "missing_package" in line) + 4
+    assert {path: place.line for path, place in result.places.items() if path in ("l", "head")} == {
+        "l": head,
+        "head": head + 1,
+    }

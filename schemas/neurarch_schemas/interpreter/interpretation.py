@@ -313,6 +313,7 @@ class _Session:
         tree, conversion = convert(machine, value)
         run.tree = tree
         run.lazy = conversion.lazy
+        run.places = {path: Place(file, line) for path, (file, line) in conversion.places.items()}
         run.reasons.extend(machine.taints)
         run.reasons.extend(conversion.problems)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.torch_nn.tensor import Tensor as SymbolicTensor
 from neurarch_schemas.interpreter.values import Instance
-from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, TensorKind
+from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, TensorKind, join
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
@@ -21,6 +21,8 @@ class Conversion:
 
     problems: list[str]
     lazy: bool = False
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Pattern of a submodule's path -> file and line it is registered at."""
 
 
 class _Converter:
@@ -29,6 +31,7 @@ class _Converter:
         """Tensor -> the full name it was first met under."""
         self.interned: dict[object, Module] = {}
         self.conversion = Conversion([])
+        self.places = machine.state.get("places", {})
         self.unknown = machine.state.get("unknown attributes", {})
         self.unknown_owners = {key[0] for key in self.unknown}
         self.depth = 0
@@ -58,6 +61,9 @@ class _Converter:
         for name, child in attrs.get("_modules", {}).items():
             if child is not None:
                 child_path = f"{path}.{name}" if path else name
+                place = self.places.get((id(instance), name))
+                if place is not None and place[0] is not None:
+                    self.conversion.places.setdefault(join("", child_path), place)
                 made = self.module(child, child_path)
                 children.append((name, self.as_stack(made)))
         self.depth -= 1
