@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.record import Record, replace
 
 if TYPE_CHECKING:
     from neurarch_schemas.accounting.adapter import Adapter
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.surroundings.folder import Folder
 
 
-@dataclass(frozen=True)
-class Built:
+class Built(Record):
     """The module tree, or why there is none."""
 
     tree: Module | None
@@ -35,8 +34,7 @@ class Built:
     """Without a tree: the attention layers alone, where they are known."""
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(Record):
     """``config`` is None when the file is ours but holds no model (generation_config.json, adapter_config.json)."""
 
     document: JsonDocument

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.documents.pointer import split_pointer
+from neurarch_schemas.record import replace
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis

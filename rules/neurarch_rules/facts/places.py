@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from neurarch_rules.engine.finding import Place, Related
 from neurarch_schemas.documents.pointer import join_pointer
+from neurarch_schemas.record import replace
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context

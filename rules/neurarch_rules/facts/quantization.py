@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neurarch_rules.engine.finding import Place
 from neurarch_rules.facts.places import whole_number
 from neurarch_schemas.documents.pointer import join_pointer
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -58,8 +58,7 @@ OTHER_ENGINES = frozenset(
 """Methods of serving engines which transformers does not list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quantization:
+class Quantization(Record):
     """``method`` is the written quant_method, lower case, or None."""
 
     values: dict[str, JSONValue]

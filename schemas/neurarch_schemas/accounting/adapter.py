@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.modules.tree import Module, Visit, walk
+from neurarch_schemas.record import Record
 
 LINEAR = frozenset({"Linear", "Conv1D"})
 LONGEST_PATTERN = 500
@@ -27,8 +27,7 @@ NOT_FOLLOWED = (
 """Keys that change which matrices are adapted, or how, beyond what is derived here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(Record):
     """``trainable`` None: not known, for ``reason``. ``modules`` is how many modules are adapted or trained whole."""
 
     trainable: int | None

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from neurarch_schemas.accounting.weights import weights_dtype
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.modules.tree import Module
+from neurarch_schemas.record import Record
 from neurarch_schemas.surroundings.folder import CheckpointTensor
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Record):
     """``scalars`` and ``bytes`` of the files, scales and packed weights included as they are stored.
 
     ``mtp_parameters`` are those of multi-token-prediction modules, which the model class does not build.

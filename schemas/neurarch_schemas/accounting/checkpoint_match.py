@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
 
 from neurarch_schemas.accounting.checkpoint_names import MTP, NOT_LOADED, QUANTIZED, canonical, first_index, layer_stack
 from neurarch_schemas.modules.tree import Module, Stack
+from neurarch_schemas.record import Record
 from neurarch_schemas.surroundings.folder import CheckpointTensor
 
 MOST_TENSORS = 200_000
@@ -16,15 +16,13 @@ COUNTER = "num_batches_tracked"
 """A scalar that batch norm keeps and nobody needs: present or not, it is no mismatch."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrongShape:
+class WrongShape(Record):
     name: str
     stored: tuple[int, ...]
     expected: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointMatch:
+class CheckpointMatch(Record):
     """``expected_scalars`` are those of the tree, ``stored_scalars`` what the files hold without multi-token prediction
     (None where only names are known). ``quantized``: the files hold packed weights, so counts and shapes say nothing.
     """

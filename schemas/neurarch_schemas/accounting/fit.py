@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from neurarch_schemas.accounting.hardware import Device
+from neurarch_schemas.record import Record
 
 RESERVE = 0.1
 """Share of memory kept for activations, buffers and fragmentation: vLLM's default gpu_memory_utilization is 0.9."""
@@ -15,8 +15,7 @@ MOST_TOKENS = 1 << 24
 MOST_SEQUENCES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Record):
     """``devices`` is the smallest power of two that holds weights and cache, None where 1,024 do not.
 
     ``longest_context`` for one sequence and ``largest_batch`` at the asked context are on that many devices.

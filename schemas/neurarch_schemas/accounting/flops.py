@@ -7,16 +7,14 @@ tokens, so they are left out too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from neurarch_schemas.accounting.parameters import active_share
 from neurarch_schemas.modules.tree import AttentionShape, Module, Part, walk
+from neurarch_schemas.record import Record
 
 TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
 
 
-@dataclass(frozen=True, slots=True)
-class ForwardCost:
+class ForwardCost(Record):
     """``matrices`` are operations per token by part; ``attention`` the geometry of each kind of layer and its count."""
 
     matrices: tuple[tuple[Part, int], ...]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from neurarch_schemas.modules.tree import Module, ShapeProblem, walk
+from neurarch_schemas.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Record):
     """``path`` is the name pattern of the module, ``times`` how many such modules there are."""
 
     path: str

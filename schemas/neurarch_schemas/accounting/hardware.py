@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from neurarch_schemas.record import Record
 
 USABLE_HOST_MEMORY = 0.75
 """Share of unified memory a GPU may use: macOS's default working-set limit on machines with more than 36 GB."""
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(Record):
     """``memory_bytes`` are usable by a model, ``peak_flops`` operations a second by torch dtype, without sparsity."""
 
     name: str

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from neurarch_schemas.modules.tree import Cache, Module, walk
+from neurarch_schemas.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class KVCache:
+class KVCache(Record):
     """Every cache of a tree with the number of layers that hold it; all sizes in scalars."""
 
     entries: tuple[tuple[Cache, int], ...]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from neurarch_schemas.modules.tree import Module, Part, Tensor, Visit, join, walk
+from neurarch_schemas.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterCount:
+class ParameterCount(Record):
     """Scalars. ``active`` leaves the input embedding (a lookup) out; a matrix tied to the head counts once, as head."""
 
     total: int

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from neurarch_schemas.accounting.hardware import Device
+from neurarch_schemas.record import Record
 
 Limit = Literal["compute", "memory bandwidth"]
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Record):
     """The least seconds a piece of work takes, and what limits it."""
 
     seconds: float

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
+
+from neurarch_schemas.record import Record
 
 BACKWARD = 2
 """A backward pass costs twice the forward pass (Kaplan et al. 2020, section 2.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Record):
     """Bytes a trained parameter takes: its weight, gradient, float32 master copy and optimizer states."""
 
     name: str
@@ -39,8 +39,7 @@ def find_recipe(name: str) -> Recipe | None:
     return next((recipe for recipe in recipes() if recipe.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Sharding:
+class Sharding(Record):
     """How training state is spread. ``zero`` is the ZeRO stage over ``data_parallel`` ranks (3 is FSDP full shard)."""
 
     data_parallel: int = 1
@@ -53,8 +52,7 @@ class Sharding:
         return self.data_parallel * self.tensor_parallel * self.pipeline_parallel
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingMemory:
+class TrainingMemory(Record):
     """Bytes on one device."""
 
     weights: int

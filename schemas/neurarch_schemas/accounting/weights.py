@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from neurarch_schemas.accounting.dtypes import size_in_bytes, torch_dtype
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.record import Record
 
 DtypeOrigin = Literal["written", "assumed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Record):
     """``bytes`` are those of all stored scalars, quantization left aside."""
 
     bytes: int

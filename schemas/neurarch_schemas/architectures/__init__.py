@@ -5,7 +5,6 @@ A family whose layers follow ``per_layer_config`` says so with ``READS_PER_LAYER
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
@@ -15,6 +14,7 @@ from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.setting import Setting
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.modules.tree import Module, walk
+from neurarch_schemas.record import replace
 
 
 class Family(Protocol):

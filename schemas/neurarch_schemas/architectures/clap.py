@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures import swin
 from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.contrastive import bert_text
@@ -14,6 +12,7 @@ from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.layers import batch_norm, convolution, layer_norm, linear
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named, stack
 from neurarch_schemas.modules.vision import height_and_width
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("clap",)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures.clip_vision import vision_transformer
 from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.config.errors import CannotBuild
@@ -12,6 +10,7 @@ from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.layers import layer_norm, linear, position_embedding, token_embedding
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
 from neurarch_schemas.modules.vision import clip_layer
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("clip", "clip_text_model", "siglip", "siglip_text_model", "siglip2", "siglip2_text_model", "metaclip_2")
 

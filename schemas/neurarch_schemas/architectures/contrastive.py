@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures import clip, vit
 from neurarch_schemas.architectures.clip_vision import vision_transformer
 from neurarch_schemas.architectures.language_heads import head_name
@@ -15,6 +13,7 @@ from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, linear, position_embedding, rms_norm
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
 from neurarch_schemas.modules.vision import clip_layer, height_and_width, patch_count, vision_attention
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = (
     "chinese_clip",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures.language_heads import with_language_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.layers import embedding, linear, rms_norm, token_embedding
 from neurarch_schemas.modules.tree import Module, Tensor, children
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("cpmant",)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures.decoder import language_model
 from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.config.model_config import ModelConfig
@@ -12,6 +10,7 @@ from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import layer_norm, linear
 from neurarch_schemas.modules.tree import Module, children
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("ctrl",)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures import clip
 from neurarch_schemas.architectures.clip_vision import embeddings as clip_embeddings
 from neurarch_schemas.architectures.language_heads import head_name
@@ -14,6 +12,7 @@ from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import batch_norm, convolution, layer_norm, linear
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named, stack
 from neurarch_schemas.modules.vision import clip_layer, height_and_width, patch_grid, sequential, vision_attention
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("groupvit", "xclip")
 

@@ -5,8 +5,6 @@ Norms have no weights. The initial state of the low-level stack is a parameter t
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures.decoder import head_dim, self_attention
 from neurarch_schemas.architectures.language_heads import with_language_head
 from neurarch_schemas.config.model_config import ModelConfig
@@ -14,6 +12,7 @@ from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import linear, token_embedding
 from neurarch_schemas.modules.tree import Module, Tensor, children
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("hrm_text",)
 

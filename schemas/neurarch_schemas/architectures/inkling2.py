@@ -6,8 +6,6 @@ times; every run has a cache of its own, the weights are the same.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures.inkling import normed_language_model
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
@@ -19,6 +17,7 @@ from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, 
 from neurarch_schemas.modules.layers import linear, rms_norm
 from neurarch_schemas.modules.state_space import cached_convolution
 from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Stack, Tensor, children
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("inkling2_text", "inkling2_loop_text")
 

@@ -6,8 +6,6 @@ files: ``sparse_attention_config.sparse_attention_freq``) which ones have an ind
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures.decoder import decoder_layer, language_model, self_attention
 from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
@@ -18,6 +16,7 @@ from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, 
 from neurarch_schemas.modules.feed_forward import fused_gated_mlp, mlp
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear, rms_norm
 from neurarch_schemas.modules.tree import Cache, Module, children
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("minimax_m3_vl", "minimax_m3_vl_text", "minimax_m3_vl_vision")
 

@@ -5,8 +5,6 @@ The output head is never tied, and the embedding has one row more than the head.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures import with_settings
 from neurarch_schemas.architectures.composite import tower
 from neurarch_schemas.architectures.decoder import decoder_layer
@@ -16,6 +14,7 @@ from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention_block
 from neurarch_schemas.modules.layers import embedding, linear, rms_norm, token_embedding
 from neurarch_schemas.modules.tree import AttentionShape, Module, Tensor, children
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("moshi", "moshi_depth")
 

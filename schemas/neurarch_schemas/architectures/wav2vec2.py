@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from neurarch_schemas.architectures import deberta
 from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.config.errors import CannotBuild
@@ -23,6 +21,7 @@ from neurarch_schemas.modules.speech import convolution_adapter, feature_encoder
 from neurarch_schemas.modules.t5 import first_and_rest
 from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, Tensor, named, stack
 from neurarch_schemas.modules.vision import vit_attention
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = (
     "wav2vec2",

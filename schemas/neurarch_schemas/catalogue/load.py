@@ -6,18 +6,17 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
+
+from neurarch_schemas.record import Record
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 ROPE_KEYS = ("rope_scaling", "rope_theta", "partial_rotary_factor")
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
-# Without slots, comparison and representation: they double the time it takes to define a class, at every cold start.
-@dataclass(frozen=True, eq=False, repr=False)
-class NestedType:
+class NestedType(Record):
     """What a nested config key holds."""
 
     model_type: str
@@ -32,8 +31,7 @@ class NestedType:
     """What transformers writes into the nested config when the key is absent."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ConfigType:
+class ConfigType(Record):
     """One config class: what may be written into it and what it fills in."""
 
     model_type: str

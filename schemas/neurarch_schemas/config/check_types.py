@@ -4,16 +4,15 @@ without importing a schema library."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from neurarch_schemas.catalogue.load import ConfigType, config_type
 from neurarch_schemas.config.resolve import DEEPEST, escape
 from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class TypeProblem:
+class TypeProblem(Record):
     """A written value the class does not accept; ``pointer`` is that of its key."""
 
     pointer: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import lcm
 from typing import Generic, TypeVar
+
+from neurarch_schemas.record import Record
 
 T = TypeVar("T", bound=Hashable)
 U = TypeVar("U", bound=Hashable)
@@ -15,8 +16,7 @@ LONGEST_PERIOD = 16
 """Layers after which a repeating pattern must begin again to be recognised in a written list."""
 
 
-@dataclass(frozen=True, slots=True)
-class PatternRun(Generic[T]):
+class PatternRun(Record, Generic[T]):
     """``period`` repeated ``times`` times."""
 
     period: tuple[T, ...]
@@ -27,8 +27,7 @@ class PatternRun(Generic[T]):
         return len(self.period) * self.times
 
 
-@dataclass(frozen=True, slots=True)
-class LayerPattern(Generic[T]):
+class LayerPattern(Record, Generic[T]):
     runs: tuple[PatternRun[T], ...]
 
     @staticmethod

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from math import inf, isfinite
 
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.setting import Setting
 from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
+from neurarch_schemas.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Record):
     """One canonical key written twice under different names, with different values."""
 
     name: str
@@ -25,8 +24,7 @@ class Conflict:
 LISTS_OF_LAYER_KINDS = frozenset({"layer_types", "mlp_layer_types"})
 
 
-@dataclass(frozen=True)
-class ModelConfig:
+class ModelConfig(Record):
     """Settings of one config object (the document itself, or a nested ``text_config``).
 
     The typed readers raise CannotBuild when a value is missing or of the wrong type, so an architecture file can
@@ -37,11 +35,11 @@ class ModelConfig:
     pointer: str
     """Where this object stands in the document: "" or "/text_config"."""
     settings: Mapping[str, Setting]
-    nested: Mapping[str, ModelConfig] = field(default_factory=dict)
+    nested: Mapping[str, ModelConfig] = {}
     """Canonical key -> nested config; present also where the whole nested config is defaulted."""
     architecture: str = ""
     """The class to build: ``architectures[0]``, else the type's default head class."""
-    patterns: Mapping[str, LayerPattern[JSONScalar]] = field(default_factory=dict)
+    patterns: Mapping[str, LayerPattern[JSONScalar]] = {}
     """Per-layer lists that were derived (``layer_types`` from a period): the list itself may be too long to write.
 
     Also, under its own name, each key whose value differs in single layers (``head_dim`` of Gemma 4)."""
@@ -49,9 +47,9 @@ class ModelConfig:
     """transformers has a config class for the type; False for remote code and unknown types."""
     config_class: str = ""
     """transformers' class for this object ("LlamaConfig"); "" for unknown types."""
-    synonyms: Mapping[str, str] = field(default_factory=dict)
+    synonyms: Mapping[str, str] = {}
     """Other accepted name -> canonical key; every reader below takes either."""
-    overridden: Mapping[str, Setting] = field(default_factory=dict)
+    overridden: Mapping[str, Setting] = {}
     """Canonical key -> the setting as written, where the config class replaces its value."""
     conflicts: tuple[Conflict, ...] = ()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import ceil
 
 from neurarch_schemas.catalogue.load import config_type
@@ -11,6 +10,7 @@ from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.resolve import escape, foreign_type, resolve
 from neurarch_schemas.config.setting import Setting
 from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.record import replace
 
 # Key in params.json -> key of the transformers config.
 COMMON = {
@@ -106,8 +106,8 @@ def relocate(setting: Setting, pointers: Mapping[str, str]) -> Setting:
         return setting
     pointer = pointers.get(setting.pointer[1:])
     if pointer is not None:
-        return replace(setting, pointer=pointer)
-    return replace(setting, origin="derived", pointer=None, source="dim, multiple_of and ffn_dim_multiplier")
+        return setting._replace(pointer=pointer)
+    return setting._replace(origin="derived", pointer=None, source="dim, multiple_of and ffn_dim_multiplier")
 
 
 def dialect(data: Mapping[str, JSONValue]) -> tuple[str, Mapping[str, str]]:

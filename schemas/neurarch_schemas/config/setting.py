@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from neurarch_schemas.documents.json_value import JSONValue
 
 Origin = Literal["written", "defaulted", "derived"]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """``name`` is the canonical key (synonyms resolved).
 
     ``pointer`` is the JSON pointer of the key as written in the document (``/text_config/n_embd``), None unless

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from neurarch_schemas.record import Record
 
 Span = tuple[int, int]
 """Half-open range of code point offsets into the text."""
@@ -14,16 +15,14 @@ FileKind = Literal["config", "generation_config", "adapter_config", "params", "i
 SyntaxRule = Literal["json-syntax", "json-duplicate-key", "json-comment", "json-nonfinite", "json-bom"]
 
 
-@dataclass(frozen=True, slots=True)
-class TextEdit:
+class TextEdit(Record):
     """Replace ``span`` by ``text``; offsets are in the original text."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxProblem:
+class SyntaxProblem(Record):
     """``pointer`` is the nearest enclosing value; ``related`` e.g. the first of two duplicate keys.
 
     ``fix`` is the edit that surely repairs it, where there is one (a comma too many, ``True`` for ``true``).

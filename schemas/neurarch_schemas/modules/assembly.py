@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from typing import TypeVar
 
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module, Part, Run, Stack, Tensor, stack
+from neurarch_schemas.record import replace
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -40,7 +40,7 @@ def tied_copy(module: Module, original: str, *, shares: Callable[[Tensor], bool]
     Tensors for which ``shares`` says no keep their own.
     """
     tensors = tuple(
-        replace(tensor, tied_to=f"{original}.{tensor.name}") if shares(tensor) else tensor for tensor in module.tensors
+        tensor._replace(tied_to=f"{original}.{tensor.name}") if shares(tensor) else tensor for tensor in module.tensors
     )
     copies = tuple(
         (

@@ -7,9 +7,10 @@ A tree is built by ``architectures`` (from a config) or ``interpreter`` (from Py
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from neurarch_schemas.record import Record, replace
 
 TensorKind = Literal["parameter", "buffer"]
 Part = Literal[
@@ -35,8 +36,7 @@ Part = Literal[
 _TOWERS = ("vision", "audio", "projector")
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(NamedTuple):
     """A parameter or persistent buffer; ``name`` is relative to the module that owns it.
 
     ``tied_to`` is the full name of the tensor whose storage this one shares: it is listed, never counted.
@@ -52,8 +52,7 @@ class Tensor:
         return prod(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(Record):
     """What one layer keeps for one sequence, in scalars (not bytes).
 
     A layer may own several, e.g. a sliding window of keys and values beside a recurrent state.
@@ -80,8 +79,7 @@ class Cache:
     """The constant part exists once the sequence has this many tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttentionShape:
+class AttentionShape(Record):
     """The geometry that attention cost and labels (MHA, GQA, MQA, MLA) are derived from."""
 
     heads: int
@@ -98,8 +96,7 @@ class AttentionShape:
     """MLA: kv_lora_rank + qk_rope_head_dim."""
 
 
-@dataclass(frozen=True, slots=True)
-class Routing:
+class Routing(Record):
     """On the module that holds routed experts: ``active`` of ``total`` experts work on each token."""
 
     total: int
@@ -107,8 +104,7 @@ class Routing:
     fused: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeProblem:
+class ShapeProblem(Record):
     """Two widths that must agree and do not, found while building."""
 
     message: str
@@ -118,8 +114,7 @@ class ShapeProblem:
     """The config keys both sides come from, where known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Record):
     """One node. ``children`` are in registration order; a Stack child is an indexed list (``layers.{}``)."""
 
     type: str
@@ -156,11 +151,10 @@ class Module:
         return node
 
     def with_(self, **changes: object) -> Module:
-        return replace(self, **changes)  # type: ignore[arg-type]  # replace checks the names itself
+        return replace(self, **changes)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Record):
     """``times`` repetitions of a short sequence of modules (one period of a layer pattern)."""
 
     modules: tuple[Module, ...]
@@ -171,8 +165,7 @@ class Run:
         return len(self.modules) * self.times
 
 
-@dataclass(frozen=True, slots=True)
-class Stack:
+class Stack(Record):
     """An indexed list of modules (ModuleList, Sequential) as a run-length list."""
 
     runs: tuple[Run, ...]
@@ -183,8 +176,7 @@ class Stack:
         return sum(run.length for run in self.runs)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """Tensors that share a name pattern, shape and kind; ``{}`` stands for each index in the name."""
 
     name: str
@@ -197,15 +189,14 @@ class Row:
         return prod(self.shape) * self.count
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Record):
     """A module met while walking a tree: its full name pattern, how often it stands there, and the part it is in."""
 
     path: str
     module: Module
     times: int
     part: Part
-    routing: Routing | None = field(default=None)
+    routing: Routing | None = None
     """The nearest routing at or above this module."""
 
 
@@ -214,7 +205,8 @@ def join(path: str, name: str) -> str:
 
     An empty name adds nothing: an item of a list of parameters is named by its index alone.
     """
-    name = ".".join("{}" if piece.isdecimal() else piece for piece in name.split("."))
+    if "." in name or name.isdecimal():
+        name = ".".join("{}" if piece.isdecimal() else piece for piece in name.split("."))
     return f"{path}.{name}" if path and name else path or name
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import cached_property
 
 from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointTensor:
+class CheckpointTensor(Record):
     name: str
     shape: tuple[int, ...] | None
     """None when only an index (names, no shapes) is at hand."""
     dtype: str | None
 
 
-@dataclass(frozen=True)
 class Folder:
     """``listing`` are the relative names of the files beside the document (None: unknown, e.g. stdin).
 
@@ -24,17 +23,24 @@ class Folder:
     adapter_config.json, added_tokens.json, special_tokens_map.json, the base model's config.json ...).
     ``tokenizer_entries`` is the number of tokens of tokenizer.json (highest id + 1), ``checkpoint`` the tensors named
     by an index or by safetensors headers, ``requirements`` the versions stated by requirements.txt, pyproject.toml or
-    a lock file. ``read.read_folder`` and ``read.folder_of_texts`` give folders whose parts are read when asked for.
+    a lock file; ``key`` changes whenever any of them may have changed (names, sizes, modification times).
+    This one knows nothing; ``read.read_folder`` and ``read.folder_of_texts`` give folders whose parts are read when
+    asked for. Never written to.
     """
 
     path: str | None = None
     listing: frozenset[str] | None = None
-    json_files: Mapping[str, JSONValue] = field(default_factory=dict)
-    tokenizer_entries: int | None = None
-    checkpoint: tuple[CheckpointTensor, ...] | None = None
-    requirements: Mapping[str, str] = field(default_factory=dict)
+    json_files: Mapping[str, JSONValue] = {}
+    requirements: Mapping[str, str] = {}
     key: str = ""
-    """Changes whenever any of the above may have changed (names, sizes, modification times)."""
+
+    @cached_property
+    def tokenizer_entries(self) -> int | None:
+        return None
+
+    @cached_property
+    def checkpoint(self) -> tuple[CheckpointTensor, ...] | None:
+        return None
 
     @classmethod
     def of_mapping(cls, files: Mapping[str, str | bytes], listing: frozenset[str] | None = None) -> Folder:

@@ -104,18 +104,12 @@ class _SourceFolder(Folder):
         files = candidates(source, known)
         stamped = [name for name in sorted(known) if name.endswith(_STAMPED)]
         stamps = [f"{name}={source.stamp(name)}" for name in (*stamped, *relatives, *files)]
-        values = {
-            "path": path,
-            "listing": names,
-            "json_files": _Lazy(source, relatives),
-            "requirements": _LazyText(partial(_requirements, source, files)),
-            "key": "|".join((path or "", *sorted(known - set(stamped)), *stamps)),
-            "_source": source,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    _source: Source
+        self.path = path
+        self.listing = names
+        self.json_files = _Lazy(source, relatives)
+        self.requirements = _LazyText(partial(_requirements, source, files))
+        self.key = "|".join((path or "", *sorted(known - set(stamped)), *stamps))
+        self._source = source
 
     @cached_property
     def tokenizer_entries(self) -> int | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from neurarch_schemas.record import Record
 
 CACHE_LEVELS_KIB = (("Low", 0), ("Moderate", 64), ("High", 192), ("Very high", 512))
 """Level of a KV cache from this many KiB per token on: a quarter, three quarters and twice the 256 KiB of 64 layers
 with 8 KV heads of 128."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assumptions:
+class Assumptions(Record):
     """``context`` None: the declared maximum. Training runs ``epochs`` over ``samples`` sequences of ``length``."""
 
     context: int | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.build import name_of
@@ -12,6 +11,7 @@ from neurarch_lsp.card.sections.head import experts, layer_mix, positions, quant
 from neurarch_lsp.render.card_blocks import Block, Card, Note, Section, Table
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -24,8 +24,7 @@ ABOUT = 0.05
 """Ratios within 5 % of one are "about 1"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Record):
     """``a`` or ``b`` is None where the key is absent."""
 
     key: str

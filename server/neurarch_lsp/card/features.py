@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neurarch_lsp.card.profile import language_config, profile
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -31,8 +31,7 @@ WEIGHTS = {
 """Weight of each feature in the score."""
 
 
-@dataclass(frozen=True)
-class Features:
+class Features(Record):
     """``numbers`` are sizes (0: none), ``words`` single labels, ``concepts`` the set of what the network uses."""
 
     numbers: dict[str, int]

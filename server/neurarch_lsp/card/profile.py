@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
 from neurarch_schemas.modules.tree import AttentionShape, Routing, walk
+from neurarch_schemas.record import Record, replace
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -28,16 +28,14 @@ MTP_KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+class Concept(Record):
     name: str
     label: str
     sentence: str
     source: str
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(Record):
     """``attentions`` are the kinds of attention outside the towers with the number of layers of each."""
 
     kind: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from neurarch_lsp.card.features import Features, features, similarity
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -19,8 +19,7 @@ SAME = 0.9995
 """Scores that print as 1.000."""
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(Record):
     """A published model; ``features`` None where its structure is not known. ``released`` is a month, "2025-10"."""
 
     name: str
@@ -41,8 +40,7 @@ class Known:
         return re.split(r"\d", self.name.rpartition("/")[2].lower(), maxsplit=1)[0].rstrip("-_.v")
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(Record):
     known: Known
     score: float
 

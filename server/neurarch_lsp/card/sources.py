@@ -6,18 +6,17 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 
 from neurarch_lsp.card.python_report import is_python, split
 from neurarch_rules.engine.analyse import analyse_text
 from neurarch_schemas.analysis import Analysis
+from neurarch_schemas.record import Record
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 GIT_SECONDS = 20
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Record):
     """``name`` as given; ``analysis``, or ``error`` where nothing can be said; ``missing``: there is no such input."""
 
     name: str

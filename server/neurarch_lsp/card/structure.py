@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
 from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.modules.tree import Module, Run, Stack, Visit, walk
+from neurarch_schemas.record import Record, replace
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class StructureRow:
+class StructureRow(Record):
     """``width`` is the size of the last dimension that goes out (None: as before); ``times`` how many stand here.
 
     ``group`` numbers the run of layers the row is in, None outside of one; ``index`` is the layer's number or range.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,11 +46,11 @@ def assumptions(pairs: Sequence[str], contexts: Sequence[int], *, expand: bool) 
     """The assumptions of a card, or what is wrong with how they were given."""
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_schemas.accounting.hardware import devices, find_device
+    from neurarch_schemas.record import replace
 
     found = Assumptions(context=contexts[0] if contexts else None, expand=expand)
-    known = {
-        field.name: str(field.type) for field in fields(Assumptions) if field.name not in ("expand", "cache_levels")
-    }
+    kinds = Assumptions.__annotations__.items()
+    known = {name: kind for name, kind in kinds if name not in ("expand", "cache_levels")}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         name = key.strip().replace("-", "_")

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from neurarch_schemas.record import Record
 
 Tone = Literal["plain", "good", "notice", "bad"]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Record):
     """A paragraph."""
 
     text: str
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Record):
     """Label and value pairs."""
 
     rows: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Record):
     """``numeric`` are the columns set flush right."""
 
     header: tuple[str, ...]
@@ -34,23 +32,20 @@ class Table:
     caption: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Record):
     """Shares of a whole: label, amount as text, share from 0 to 1."""
 
     rows: tuple[tuple[str, str, float], ...]
     caption: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Record):
     """Concepts: label, one sentence, source."""
 
     rows: tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(Record):
     """A line through ``points``; both axes from zero."""
 
     points: tuple[tuple[float, float], ...]
@@ -61,8 +56,7 @@ class Plot:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Record):
     """A drawing of its own: the structure of the network."""
 
     svg: str
@@ -73,18 +67,16 @@ class Figure:
 Block: TypeAlias = Note | Facts | Table | Bars | Labels | Plot | Figure
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Record):
     """``key`` names the section in JSON and anchors; ``data`` is JSON-able and belongs to the published schema."""
 
     key: str
     title: str
     blocks: tuple[Block, ...]
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(Record):
     title: str
     subtitle: str
     sections: tuple[Section, ...]

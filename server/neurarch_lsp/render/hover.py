@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render import effects, key_facts, model_card, sections
 from neurarch_lsp.render.markup import Block, Text, code, escape, to_markdown, to_plain
 from neurarch_schemas.catalogue import load as catalogue
 from neurarch_schemas.documents.pointer import split_pointer
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.options import Options
@@ -26,8 +26,7 @@ MAX_READERS = 6
 LEGACY_ROPE = frozenset({"rope_theta", "rope_scaling", "partial_rotary_factor", "rotary_dim"})
 
 
-@dataclass(frozen=True, slots=True)
-class Hover:
+class Hover(Record):
     span: Span
     blocks: tuple[Block, ...]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.catalogue import load as catalogue
 from neurarch_schemas.documents.pointer import parent_pointer, split_pointer
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 NO_DEFAULT = object()
 
 
-@dataclass(frozen=True)
-class KeyFacts:
+class KeyFacts(Record):
     """``owner`` is the config object the key stands in, ``record`` what the catalogue knows of its type."""
 
     key: str

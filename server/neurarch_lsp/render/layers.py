@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
 from neurarch_schemas.modules.tree import Module, Stack, walk
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,7 @@ MAX_RUNS = 200
 OTHER_PARTS = frozenset({"vision", "audio", "projector"})
 
 
-@dataclass(frozen=True, slots=True)
-class LayerRun:
+class LayerRun(Record):
     """Layers ``first`` to ``last`` (inclusive, counted from 0) of one kind, or of one repeating period."""
 
     first: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from neurarch_schemas.record import Record
 
 _EMPHASIS = re.compile(r"\*\*|(?<!\\)`")
 _LINK = re.compile(r"(?<!\\)\[([^\]\\]+)\]\(([^)]+)\)")
@@ -13,15 +14,13 @@ _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|])")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|])")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Record):
     """A paragraph; may hold ``**bold**``, `` `code` `` and links."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Record):
     """``marked`` is the row that stands for the present state."""
 
     header: tuple[str, ...]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.modules.tree import walk
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -18,8 +18,7 @@ COMMON_CONTEXT = 65_536
 """Longest context that numbers are given for where nobody names one: beyond it few deployments go."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelNumbers:
+class ModelNumbers(Record):
     """Counts in scalars, sizes in bytes; cache sizes are None for a model that caches nothing."""
 
     total: int

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import ModelNumbers, numbers
+from neurarch_schemas.record import Record
 from neurarch_schemas.what_if import with_values
 
 if TYPE_CHECKING:
@@ -31,15 +31,13 @@ HALVED = (
 LARGEST = 1 << 40
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Record):
     value: JSONScalar
     numbers: ModelNumbers
     is_present: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Variants:
+class Variants(Record):
     """The present value among its neighbours, in ascending order, and which numbers differ between them."""
 
     rows: tuple[Variant, ...]

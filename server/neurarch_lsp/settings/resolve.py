@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from neurarch_lsp.settings import globs
@@ -14,7 +13,6 @@ from neurarch_rules.engine.options import Ignore, Options, options_from
 __all__ = ["Resolver", "SettingsError"]
 
 
-@dataclass
 class Resolver:
     """Finds, validates and merges settings; remembers what it read until it is thrown away.
 
@@ -22,12 +20,13 @@ class Resolver:
     (editor settings, then command line) that are laid over the file's.
     """
 
-    config: str | None = None
-    overrides: tuple[Mapping[str, Any], ...] = ()
-    known: dict[str, SettingsFile | None] = field(default_factory=dict)
-    options: dict[str | None, Options] = field(default_factory=dict)
-    matched: dict[str, set[Ignore]] = field(default_factory=dict)
-    """By settings file, the suppression entries whose glob has matched a document."""
+    def __init__(self, config: str | None = None, overrides: tuple[Mapping[str, Any], ...] = ()) -> None:
+        self.config = config
+        self.overrides = overrides
+        self.known: dict[str, SettingsFile | None] = {}
+        self.options: dict[str | None, Options] = {}
+        self.matched: dict[str, set[Ignore]] = {}
+        """By settings file, the suppression entries whose glob has matched a document."""
 
     def file_for(self, path: str | None) -> SettingsFile | None:
         """The settings file that applies to a document; raises SettingsError when it cannot be read."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import translate
+
+from neurarch_schemas.record import Record
 
 _RENAMED = {"block_sparse_moe": "mlp", "feed_forward": "mlp", "ffn": "mlp"}
 _DROPPED = frozenset({"model", "language_model"})
@@ -27,8 +28,7 @@ def canonical(name: str) -> str:
     return ".".join(kept)
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(Record):
     """Names (whole component sequences) and patterns ("re:..." as compressed-tensors reads them, or shell patterns)."""
 
     exact: frozenset[str]

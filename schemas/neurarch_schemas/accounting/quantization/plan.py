@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from neurarch_schemas.accounting.quantization.names import Names
@@ -17,6 +16,7 @@ from neurarch_schemas.accounting.quantization.schemes import (
     Scheme,
 )
 from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.record import Record
 
 Fields = Mapping[str, JSONValue]
 NVFP4 = FourBitFloat("NVFP4", 16, "float8_e4m3fn", 2)
@@ -26,16 +26,14 @@ MXFP4 = FourBitFloat("MXFP4", 32, "uint8", 0)
 EVERY = Names(frozenset(), ())
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Record):
     """``targets`` name modules; empty means every linear layer."""
 
     scheme: Scheme
     targets: Names = EVERY
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Record):
     """Modules in ``skipped`` stay as they are; ``only_experts``: nothing else is converted."""
 
     groups: tuple[Group, ...]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.quantization.plan import Plan
 from neurarch_schemas.modules.tree import Module, Part, Stack, Tensor
+from neurarch_schemas.record import Record
 
 MOST_NAMES = 20_000
 """Names looked up one by one; a model with more layers than that is not predicted."""
@@ -17,8 +17,7 @@ LEFT_ALONE: frozenset[Part] = frozenset({"router", "embedding", "position", "nor
 """Parts whose matrices quantizers keep in the model's dtype unless told otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Record):
     """``schemes`` says how many matrices are stored under each scheme."""
 
     scalars: int

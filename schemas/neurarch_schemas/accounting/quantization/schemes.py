@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from neurarch_schemas.record import Record
 
 Stored = tuple[str, int]
 """safetensors-like torch dtype and number of scalars of one stored tensor."""
@@ -13,8 +14,7 @@ def _parts(size: int, block: int) -> int:
     return -(-size // block)
 
 
-@dataclass(frozen=True, slots=True)
-class Scheme:
+class Scheme(Record):
     """``stored(outputs, inputs)`` lists the tensors that replace a weight ``(outputs, inputs)``."""
 
     name: str
@@ -23,7 +23,6 @@ class Scheme:
         raise AssertionError(f"{self.name}: {outputs} x {inputs} has no layout")
 
 
-@dataclass(frozen=True, slots=True)
 class EightBit(Scheme):
     """One byte a weight and scales: one for the tensor, each output row, each group of inputs, or each block.
 
@@ -48,7 +47,6 @@ class EightBit(Scheme):
         return ((self.dtype, outputs * inputs), (self.scale_dtype, scales), *extra)
 
 
-@dataclass(frozen=True, slots=True)
 class Gptq(Scheme):
     """qweight and qzeros packed in int32, float16 scales, and one int32 group index an input (AutoGPTQ's layout)."""
 
@@ -65,7 +63,6 @@ class Gptq(Scheme):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Awq(Scheme):
     """qweight and qzeros packed along the outputs in int32, float16 scales (AutoAWQ's "gemm" layout)."""
 
@@ -78,7 +75,6 @@ class Awq(Scheme):
         return (("int32", inputs * packed), ("int32", groups * packed), ("float16", groups * outputs))
 
 
-@dataclass(frozen=True, slots=True)
 class PackedIntegers(Scheme):
     """compressed-tensors "pack-quantized": int32 words, bfloat16 scales, the shape as two int64."""
 
@@ -97,7 +93,6 @@ class PackedIntegers(Scheme):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class FourBitFloat(Scheme):
     """Two 4-bit floats a byte with one scale a group of inputs; NVFP4 adds global scales, MXFP4 has none.
 
@@ -114,7 +109,6 @@ class FourBitFloat(Scheme):
         return (*packed, ("float32", self.global_scales)) if self.global_scales else packed
 
 
-@dataclass(frozen=True, slots=True)
 class BitsAndBytes(Scheme):
     """4 bits: bytes and one float32 maximum a block of 64; 8 bits: bytes and one float32 a row (bitsandbytes).
 
