@@ -48,8 +48,8 @@ def _cross_attention(config: ModelConfig, record: ConfigType) -> Iterator[Findin
         and config.get("is_decoder") is not True
         and is_written(config, "add_cross_attention")
     ):
-        if record.declared.get("is_decoder") is not False:
-            return
+        if record.declared.get("is_decoder") is not False or record.declared.get("add_cross_attention") is True:
+            return  # a class that cross-attends by default sets the flag itself
         yield Finding(
             "add_cross_attention needs is_decoder: the model refuses to be built without it",
             place(config, "add_cross_attention"),

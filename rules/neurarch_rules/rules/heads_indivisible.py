@@ -7,6 +7,7 @@ from neurarch_rules.engine.finding import Finding, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, versions
 from neurarch_rules.facts.data import fact_set
+from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import configs, integer, is_written, place, related
 from neurarch_rules.facts.words import divisors, either
 from neurarch_schemas.config.model_config import ModelConfig
@@ -26,7 +27,9 @@ def check(context: Context) -> Iterator[Finding]:
         hidden, heads = geometry.hidden_size(config), geometry.heads(config)
         if hidden is None or heads is None or heads.value <= 0 or hidden.value <= 0 or hidden.value % heads.value == 0:
             continue
-        if geometry.is_latent(config) or not (is_written(config, hidden.key) or is_written(config, heads.key)):
+        if geometry.is_latent(config) or are_defaults(config, hidden.key, heads.key):
+            continue
+        if not (is_written(config, hidden.key) or is_written(config, heads.key)):
             continue
         found = _finding(context, config, hidden, heads)
         if found is not None:

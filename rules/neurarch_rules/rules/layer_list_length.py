@@ -50,10 +50,16 @@ def check(context: Context) -> Iterator[Finding]:
             setting = as_written(config, name)
             if setting is None or setting.pointer is None or not isinstance(setting.value, list) or not setting.value:
                 continue
-            if len(setting.value) != depth.value:
+            if len(setting.value) != depth.value and not _is_as_long_as_written(config, depth, setting.value):
                 yield _finding(context, config, depth, name, setting.value)
         yield from _nearly_per_layer(context, config, depth)
         yield from _pattern(config, depth)
+
+
+def _is_as_long_as_written(config: ModelConfig, depth: geometry.Named, values: list[JSONValue]) -> bool:
+    """Some classes take both keys in another unit (sublayers) and convert them together."""
+    setting = as_written(config, depth.key)
+    return setting is not None and setting.pointer is not None and setting.value == len(values)
 
 
 MANY = 8

@@ -7,6 +7,7 @@ from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.places import as_written, configs, place, related
+from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import either, listed, quoted
 from neurarch_schemas.config.model_config import ModelConfig
@@ -27,7 +28,7 @@ def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
         if config.is_native:
             for name, allowed in _allowed().items():
-                yield from _entries(config, name, allowed)
+                yield from _entries(config, name, [*allowed, *_of_its_own(config, name)])
         for name in SHARING:
             yield from _first_shared(config, name)
         for name in INDICES:
@@ -42,6 +43,13 @@ def _allowed() -> dict[str, list[str]]:
         "layer_types": [*known["layer_types"], *known["legacy_layer_types"]],
         "mlp_layer_types": list(known["mlp_layer_types"]),
     }
+
+
+def _of_its_own(config: ModelConfig, name: str) -> list[str]:
+    """Words of a class that has a vocabulary of its own: those it fills in by itself."""
+    record = config_type(config)
+    values = None if record is None else record.resolved.get(name)
+    return list(dict.fromkeys(map(str, values))) if isinstance(values, list | tuple) else []
 
 
 def _entries(config: ModelConfig, name: str, allowed: list[str]) -> Iterator[Finding]:

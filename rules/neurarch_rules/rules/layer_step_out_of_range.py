@@ -49,10 +49,16 @@ def _check(config: ModelConfig, name: str, step: int) -> Iterator[Finding]:
             place(config, name),
             severity=None if config.is_native and step == 0 else "warning",
         )
-    elif depth is not None and step > depth.value > 1:
+    elif depth is not None and step > depth.value > 1 and not _starts_within(config, name, depth.value):
         yield Finding(
             f"{name} is {step}, but the model has {depth.value} layers: none of them is a multiple of it",
             place(config, name),
             (related(config, depth.key),),
             severity="warning",
         )
+
+
+def _starts_within(config: ModelConfig, name: str, depth: int) -> bool:
+    """The first such layer is not the one the step says but one an offset says, and that lies inside the model."""
+    offset = integer(config, name.replace("_period", "_offset")) if name.endswith("_period") else None
+    return offset is not None and 0 <= offset < depth

@@ -7,7 +7,8 @@ from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import rope
 from neurarch_rules.facts.layers import layer_types
-from neurarch_rules.facts.places import configs, related
+from neurarch_rules.facts.places import configs, related, written
+from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -28,7 +29,7 @@ def check(context: Context) -> Iterator[Finding]:
         found = [block for block in rope.blocks(context, config) if block.label is not None]
         if not found:
             continue
-        labels = {block.label for block in found}
+        labels = {block.label for block in found} | _unrotated(context, config, found[0].key)
         if not labels & set(ROTATED):
             continue
         pointer = join_pointer(config.pointer, found[0].key)
@@ -41,3 +42,9 @@ def check(context: Context) -> Iterator[Finding]:
                     Place(join_pointer(pointer, kind)),
                     (related(config, "layer_types", f"layer_types has {kind}"),),
                 )
+
+
+def _unrotated(context: Context, config: ModelConfig, key: str) -> set[str | None]:
+    """Layer types whose parameters are null: they are left without a rotation on purpose."""
+    value = written(context.analysis, config).get(key)
+    return {label for label, part in value.items() if part is None} if isinstance(value, dict) else set()

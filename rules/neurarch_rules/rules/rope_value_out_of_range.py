@@ -6,6 +6,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, rope
+from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import configs, number, place, related
 from neurarch_rules.facts.words import quoted
 
@@ -92,7 +93,7 @@ def _theta_and_share(block: rope.Block) -> Iterator[Finding]:
         yield Finding(
             f"rope_theta is {theta:g}: the base of the frequencies must be positive", block.place("rope_theta")
         )
-    if share is not None and not 0 < share <= 1:
+    if share is not None and not 0 < share <= 1 and not are_defaults(block.config, "rope_parameters"):
         yield Finding(
             f"partial_rotary_factor {share:g} is not a share of the head: it must lie between 0 and 1",
             block.place("partial_rotary_factor"),

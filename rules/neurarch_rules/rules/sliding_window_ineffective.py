@@ -6,6 +6,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
+from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.layers import layer_types
 from neurarch_rules.facts.places import as_written, configs, integer, is_written, place, related, written
@@ -27,15 +28,21 @@ def check(context: Context) -> Iterator[Finding]:
         if not isinstance(window, int) or isinstance(window, bool):
             yield from _missing_window(config)
             continue
+        types = layer_types(config)
         if window <= 0:
+            if config.get("use_sliding_window") is False or (types and "sliding_attention" not in types):
+                continue  # how transformers writes a window that is switched off
             yield Finding(f"sliding_window {window} leaves no token to attend to", place(config, "sliding_window"))
             continue
-        types = layer_types(config)
         if not config.is_native or not types or "sliding_attention" in types:
             continue
         if "use_sliding_window" in config:
             yield from _switched(context, config, window)
-        elif set(types) == {"full_attention"} and is_written(config, "layer_types"):
+        elif (
+            set(types) == {"full_attention"}
+            and is_written(config, "layer_types")
+            and not are_defaults(config, "sliding_window", "layer_types")
+        ):
             yield Finding(
                 f"sliding_window {window:,} is not used: all layers are full_attention",
                 place(config, "sliding_window"),

@@ -35,12 +35,15 @@ def _check(config: ModelConfig, expand_key: str, heads_key: str, size_key: str, 
         return
     if not any(is_written(config, name) for name in ("hidden_size", expand_key, heads_key, size_key)):
         return
-    inner = int(hidden * expand)
-    others = (related(config, "hidden_size"), related(config, expand_key))
+    stated = integer(config, "mamba_d_ssm") if expand_key == "mamba_expand" else None
+    inner = int(hidden * expand) if stated is None else stated
+    source = f"hidden_size {hidden} x {expand_key} {expand:g} = {inner}" if stated is None else f"mamba_d_ssm {stated}"
+    keys = ("hidden_size", expand_key) if stated is None else ("mamba_d_ssm",)
+    others = tuple(related(config, key) for key in keys)
     if size is not None and size > 0 and heads * size != inner:
         yield Finding(
-            f"{heads} state-space heads of {size} make {heads * size}, but the inner width is hidden_size {hidden} x "
-            f"{expand_key} {expand:g} = {inner}: the layer cannot be built",
+            f"{heads} state-space heads of {size} make {heads * size}, but the inner width is {source}: "
+            "the layer cannot be built",
             place(config, heads_key),
             (*others, related(config, size_key)),
             severity=None if config.is_native else "warning",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import written
 
 RULE = RuleInfo(
@@ -22,8 +23,8 @@ def check(context: Context) -> Iterator[Finding]:
         return
     outer = written(context.analysis, config).get("tie_word_embeddings")
     for key, nested in config.nested.items():
-        if key not in ("text_config", "llm_config", "thinker_config", "decoder"):
-            continue
+        if key not in ("text_config", "llm_config", "thinker_config"):
+            continue  # a decoder with a class of its own ties its own embeddings
         inner = written(context.analysis, nested).get("tie_word_embeddings")
         effective = config.get("tie_word_embeddings")
         if outer is None and isinstance(effective, bool) and isinstance(inner, bool) and effective != inner:
@@ -34,6 +35,7 @@ def check(context: Context) -> Iterator[Finding]:
                 Place("/tie_word_embeddings"),
                 (Related(Place(f"{nested.pointer}/tie_word_embeddings"), f"{key} says {str(inner).lower()}"),),
             )
+        are_chosen = not (are_defaults(config, "tie_word_embeddings") and are_defaults(nested, "tie_word_embeddings"))
         if isinstance(outer, bool) and isinstance(inner, bool) and outer != inner:
             shown = str(outer).lower()
             yield Finding(
@@ -42,4 +44,5 @@ def check(context: Context) -> Iterator[Finding]:
                 "for the whole model, older releases and other engines the inner one",
                 Place("/tie_word_embeddings"),
                 (Related(Place(f"{nested.pointer}/tie_word_embeddings"), f"{key} says {str(inner).lower()}"),),
+                severity=None if are_chosen else "info",
             )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Severity
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import configs, integer, is_written, place, related, whole_number
 from neurarch_rules.facts.sources import config_type, readers
 from neurarch_schemas.analysis import Analysis
@@ -31,6 +32,8 @@ IDS = (
     "forced_eos_token_id",
 )
 ROWS = ("vocab_size", "n_vocab", "padded_vocab_size")
+OTHER_ROWS = ("text_vocab_size", "codebook_vocab_size", "audio_vocab_size")
+"""Speech models that have one table for several vocabularies, or several tables: which id is whose differs."""
 FOREIGN = (
     "talker_config",
     "code_predictor_config",
@@ -49,6 +52,8 @@ def check(context: Context) -> Iterator[Finding]:
         owner = _embedding_owner(context.analysis, config)
         rows = None if owner is None else integer(owner, *ROWS)
         if owner is None or rows is None or rows <= 0:
+            continue
+        if any(integer(owner, name) is not None for name in OTHER_ROWS):
             continue
         key = next(name for name in ROWS if integer(owner, name) is not None)
         for name in IDS:
@@ -76,6 +81,8 @@ def _check(config: ModelConfig, owner: ModelConfig, key: str, rows: int, name: s
     for at, value in enumerate(values):
         number = whole_number(value)
         if number is None or 0 <= number < rows or number == -1:
+            continue
+        if config.is_native and are_defaults(config, name) and are_defaults(owner, key):
             continue
         severity: Severity = "error" if name == "pad_token_id" and _pads(config, rows, number) else "warning"
         what = f"{name} {number}" + ("" if is_written(config, name) else " (the default)")
