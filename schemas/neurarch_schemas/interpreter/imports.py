@@ -77,7 +77,8 @@ class Imports(Core):
         return module
 
     def exists(self, name: str) -> bool:
-        return name in self.modules or catalogue.provides(name) or self.sources.find(name) is not None
+        ours = catalogue.provides(self, name)  # type: ignore[arg-type]  # self is the Machine
+        return name in self.modules or ours or self.sources.find(name) is not None
 
     def run_module(self, module: PythonModule) -> None:
         """Execute the module's file once."""

@@ -14,7 +14,7 @@ from neurarch_schemas.interpreter.machine import Machine, Site
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.sources import SourceCache, Sources
 from neurarch_schemas.interpreter.to_tree import convert
-from neurarch_schemas.interpreter.values import PythonModule, Raised, Unknown, UnknownTruth, Value
+from neurarch_schemas.interpreter.values import Instance, PythonModule, Raised, Unknown, UnknownTruth, Value
 from neurarch_schemas.modules.tree import Module
 
 _RECURSION = 24_000
@@ -308,6 +308,9 @@ class _Session:
             run.reasons.extend(machine.taints)
             return
         if not machine.is_module(value):
+            base = value.cls.unknown_base if isinstance(value, Instance) else None
+            if base is not None:
+                run.reasons.append(f"{value.cls.name} derives from a class that is unknown: {base.reason}")
             run.value = f"a {machine.type_of(value).name}"
             return
         tree, conversion = convert(machine, value)

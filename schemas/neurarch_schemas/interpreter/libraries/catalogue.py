@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from neurarch_schemas.interpreter.libraries import transformers
+from neurarch_schemas.interpreter.libraries import transformers, transformers_absent
 from neurarch_schemas.interpreter.values import PythonModule, Value
 
 if TYPE_CHECKING:
@@ -140,10 +140,11 @@ DATA_ONLY = frozenset(
 """Packages that give numbers, texts and tables, never a module; used only where they are installed."""
 
 
-def provides(name: str) -> bool:
+def provides(machine: Machine, name: str) -> bool:
     top = name.partition(".")[0]
     if top == "transformers":
-        return transformers.provides(name)
+        absent = machine.sources.find("transformers") is None
+        return transformers_absent.provides(name) if absent else transformers.provides(name)
     return name in BUILDERS or top in _WHOLE or top in STANDARD
 
 
@@ -231,6 +232,8 @@ def build(machine: Machine, name: str) -> Value:
     place = BUILDERS.get(name)
     top = name.partition(".")[0]
     if top == "transformers":
+        if machine.sources.find("transformers") is None:
+            return transformers_absent.build(machine, name) if transformers_absent.provides(name) else None
         return transformers.build(machine, name) if transformers.provides(name) else None
     if place is None:
         if top in _WHOLE:
