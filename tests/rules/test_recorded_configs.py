@@ -1,4 +1,4 @@
-"""Configs as transformers itself writes them: what its classes build and run is no error, and defaults are no warning."""
+"""Configs as transformers writes them: what its classes build and run is no error, and defaults are no warning."""
 
 from __future__ import annotations
 

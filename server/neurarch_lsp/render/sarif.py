@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +14,9 @@ from neurarch_rules.engine import discovery
 from neurarch_rules.engine.finding import Finding, Fix, Place, Related
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-LEVELS = {"error": "error", "warning": "warning", "info": "note", "hint": "none"}
+DRIVE = re.compile("[A-Za-z]:/")
+LEVELS = {"error": "error", "warning": "warning", "info": "note", "hint": "note"}
+"""SARIF keeps "none" for results that are no failure at all."""
 
 
 def render(reports: Iterable[FileReport]) -> str:
@@ -105,4 +108,10 @@ def _region(positions: tuple[Position, Position]) -> dict[str, int]:
 
 
 def _uri(file: str) -> str:
-    return quote(file.replace("\\", "/").removeprefix("./"), safe="/:")
+    """A relative reference; an absolute path as a file URI. A colon in a relative path would look like a scheme."""
+    path = file.replace("\\", "/").removeprefix("./")
+    if path.startswith("/"):
+        return "file://" + quote(path)
+    if DRIVE.match(path):
+        return "file:///" + quote(path, safe="/:")
+    return quote(path)
