@@ -293,6 +293,7 @@ class _Session:
         module = self.load(machine)
         frame = Frame(module, None, {**self.variables})
         machine.frame = frame
+        machine.state["folder"] = os.path.dirname(self.path)
         machine.meter.idle_from = machine.meter.steps
         if body[:-1]:
             machine.execute(body[:-1], frame)

@@ -1,8 +1,9 @@
 """The module classes a file defines, and which construction of each is shown.
 
 In this order: its defaults, where every argument has one; a call found in the file (at module level, under
-``if __name__``, in a test or a main function); a line ``# neurarch: GPT(GPTConfig(n_layer=24))``; an instance of the
-configuration class its single missing argument is annotated with. Else the first missing argument is the reason.
+``if __name__``, in a test or a main function); a line ``# neurarch: GPT(GPTConfig(n_layer=24))``; its single missing
+argument made from the config.json beside the file, where that speaks of it; an instance of the configuration class
+that argument is annotated with. Else the first missing argument is the reason.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import Literal
 from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
 from neurarch_schemas.interpreter.interpretation import load_file
 from neurarch_schemas.interpreter.machine import Machine
+from neurarch_schemas.interpreter.sibling_config import SiblingConfig, read_sibling, sibling_argument
 from neurarch_schemas.interpreter.sources import SourceCache
 from neurarch_schemas.interpreter.torch_nn.base import module_class
 from neurarch_schemas.interpreter.values import MISSING, Class, Function, PythonModule, Raised, UnknownTruth
 
-Source = Literal["defaults", "file", "comment", "annotation"]
+Source = Literal["defaults", "file", "comment", "config.json", "annotation"]
 _COMMENT = re.compile(r"^\s*#\s*neurarch:\s*(.+?)\s*$", re.M)
 _LONGEST = 2000
 
@@ -53,18 +55,25 @@ def module_classes(
         return ()
     machine, module, tree, text = loaded
     base = module_class(machine)
+    sibling = read_sibling(machine, module)
     found: list[ModuleClass] = []
     for statement in tree.body:
         if not isinstance(statement, ast.ClassDef):
             continue
         cls = module.namespace.get(statement.name)
         if isinstance(cls, Class) and cls.node is statement and base in cls.mro:
-            found.append(_describe(machine, module, tree, text, cls, statement))
+            found.append(_describe(machine, module, tree, text, cls, statement, sibling))
     return tuple(found)
 
 
 def _describe(
-    machine: Machine, module: PythonModule, tree: ast.Module, text: str, cls: Class, node: ast.ClassDef
+    machine: Machine,
+    module: PythonModule,
+    tree: ast.Module,
+    text: str,
+    cls: Class,
+    node: ast.ClassDef,
+    sibling: SiblingConfig | None,
 ) -> ModuleClass:
     missing, annotation = _first_missing(cls)
     if missing is None:
@@ -74,6 +83,10 @@ def _describe(
     for match in _COMMENT.finditer(text):
         if re.search(rf"\b{cls.name}\(", match.group(1)):
             return ModuleClass(cls.name, node.lineno, match.group(1), None, "comment")
+    if sibling is not None and _count_missing(cls) == 1:
+        argument = sibling_argument(machine, module, sibling, _annotated(annotation), missing)
+        if argument is not None:
+            return ModuleClass(cls.name, node.lineno, f"import json; {cls.name}({argument})", None, "config.json")
     config = _config_class(machine, module, annotation)
     if config is not None and _count_missing(cls) == 1:
         return ModuleClass(cls.name, node.lineno, f"{cls.name}({config}())", None, "annotation")
@@ -99,13 +112,17 @@ def _count_missing(cls: Class) -> int:
     return len(_required(cls))
 
 
+def _annotated(annotation: ast.expr | None) -> str | None:
+    """The name an argument is annotated with."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return annotation.value
+    return annotation.id if isinstance(annotation, ast.Name) else None
+
+
 def _config_class(machine: Machine, module: PythonModule, annotation: ast.expr | None) -> str | None:
     """The annotated class, where it is one that can be made without arguments."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        name = annotation.value
-    elif isinstance(annotation, ast.Name):
-        name = annotation.id
-    else:
+    name = _annotated(annotation)
+    if name is None:
         return None
     try:
         cls = machine.load_global(module, name) if name.isidentifier() else MISSING

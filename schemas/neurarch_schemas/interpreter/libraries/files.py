@@ -43,6 +43,10 @@ def open_file(machine: Machine, path: Value, mode: Value = "r", *args: Value, **
         return Unknown(path.reason, data=True)
     if isinstance(mode, str) and any(letter in mode for letter in "wax+"):
         return Unknown("a file being written", data=True)
+    folder = machine.state.get("folder")
+    if folder is not None and machine.call_depth == 0 and machine.importing == 0 and not os.path.isabs(str(path)):
+        # written in the construction itself, whose place is the file's folder
+        path = os.path.join(folder, str(path))
     found = machine.sources.readable(str(path))
     if found is None:
         machine.fail("FileNotFoundError", f"No such file on the search paths: {path}")

@@ -1,0 +1,69 @@
+"""Native types without an architecture of ours: the modeling file of an installed transformers, read as text."""
+
+from __future__ import annotations
+
+import os
+import re
+from glob import escape, glob
+from typing import TYPE_CHECKING
+
+from neurarch_schemas.documents.json_value import JSONValue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from neurarch_schemas.interpreter import Budgets, Interpretation, SourceCache
+
+_MODELS = os.path.join("transformers", "models")
+_LARGEST = 4_000_000
+
+
+def interpret_library(
+    architecture: str,
+    data: Mapping[str, JSONValue],
+    search_paths: Sequence[str],
+    budgets: Budgets | None = None,
+    *,
+    path: str | None = None,
+    cache: SourceCache | None = None,
+) -> Interpretation | None:
+    """What the class of the installed transformers builds from the values of a config.json.
+
+    None where no transformers with that class is installed. ``path`` is the modeling file, where it is known.
+    Nothing is executed or imported.
+    """
+    path = path or modeling_file(architecture, str(data.get("model_type", "")), search_paths)
+    if path is None:
+        return None
+    from neurarch_schemas.interpreter import interpret_config
+
+    return interpret_config(path, architecture, data, search_paths, budgets, cache=cache)
+
+
+def modeling_file(architecture: str, model_type: str, search_paths: Sequence[str]) -> str | None:
+    """The modeling file that defines the class: in the folder of its type, else in any other."""
+    if not architecture.isidentifier():
+        return None
+    models = next((found for root in search_paths if os.path.isdir(found := os.path.join(root, _MODELS))), None)
+    if models is None:
+        return None
+    folder = re.sub(r"\W", "_", model_type)
+    first = sorted(glob(os.path.join(escape(models), folder, "modeling_*.py")))
+    wanted = re.compile(rf"^class {architecture}\b", re.M)
+    for file in first:
+        if wanted.search(_text(file)):
+            return file
+    for file in sorted(glob(os.path.join(escape(models), "*", "modeling_*.py"))):
+        if wanted.search(_text(file)):
+            return file
+    return None
+
+
+def _text(path: str) -> str:
+    try:
+        if os.path.getsize(path) > _LARGEST:
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
