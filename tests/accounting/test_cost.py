@@ -92,7 +92,7 @@ def test_decoding_is_bound_by_memory_and_prefill_by_compute() -> None:
 
 
 def test_every_device_states_its_source() -> None:
-    assert len(devices()) == 20
+    assert len(devices()) == 32
     for device in devices():
         assert device.source
         assert device.memory_bytes > 10 * GIB

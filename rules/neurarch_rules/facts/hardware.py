@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import re
-from types import MappingProxyType
 
 from neurarch_rules.engine.options import Serving
 
-GIB = MappingProxyType(
-    {"T4": 16, "V100": 16, "L4": 24, "A10": 24, "A30": 24, "A40": 48, "L40": 48, "L40S": 48, "A100": 40, "H100": 80}
-    | {"H20": 96, "H200": 141, "B200": 180, "GB200": 186, "B300": 288, "MI250": 128, "MI300X": 192, "MI325X": 256}
-    | {"MI355X": 288, "GH200": 96, "RTX3090": 24, "RTX4090": 24, "RTX5090": 32, "RTX6000": 48}
-)
-"""Memory of one GPU as vendors name it (decimal names, close to GiB of usable memory)."""
-
 
 def gpu_memory_gib(serving: Serving) -> float | None:
-    """Memory of one GPU: ``gpu-memory-gib``, else from the name ("H100-80GB" says it, "L40S" is known)."""
+    """Memory of one GPU: ``gpu-memory-gib``, else what the name says ("H100-80GB"), else what the device of that name
+    has ("L40S")."""
     if serving.gpu_memory_gib is not None:
         return serving.gpu_memory_gib
     if serving.gpu is None:
@@ -24,9 +17,10 @@ def gpu_memory_gib(serving: Serving) -> float | None:
     stated = re.search(r"(\d+)\s*G(?:i?B)?\b", serving.gpu, re.IGNORECASE)
     if stated:
         return float(stated[1])
-    name = re.sub(r"[^A-Z0-9]", "", serving.gpu.upper().removeprefix("NVIDIA"))
-    known = GIB.get(name)
-    return None if known is None else float(known)
+    from neurarch_schemas.accounting.hardware import find_device
+
+    known = find_device(re.sub("^nvidia|^amd", "", serving.gpu.strip(), flags=re.IGNORECASE))
+    return None if known is None else known.memory_bytes / (1 << 30)
 
 
 def gpu_count(serving: Serving) -> int:

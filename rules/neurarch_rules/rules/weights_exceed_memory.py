@@ -32,7 +32,7 @@ def check(context: Context) -> Iterator[Finding]:
         return
     needed = -(-size // int(one * (1 << 30) * (1 - RESERVE)))
     yield Finding(
-        f"the weights take {binary_bytes(size)}, but {counted(gpu_count(serving), 'GPU')} of {one:g} GiB leave "
+        f"the weights take {binary_bytes(size)}, but {counted(gpu_count(serving), 'GPU')} of {one:.4g} GiB leave "
         f"{binary_bytes(int(usable))} beside the reserve of {RESERVE:.0%}: {counted(needed, 'GPU')} of this kind "
         "would hold them",
         Place(""),
