@@ -36,7 +36,8 @@ def block(config: ModelConfig, inputs: int, outputs: int, kernel: int, ratio: in
     return Module("Block", children=named(parts), part="convolution")
 
 
-def backbone(config: ModelConfig) -> Module:
+def blocks(config: ModelConfig) -> tuple[Stack, int]:
+    """All inverted residuals, and the channels of the last."""
     stages, outputs = [], 0
     keys = ("in_channels", "out_channels", "kernel_sizes", "expand_ratios", "num_block_repeats")
     lists = [config.integers(key) for key in keys]
@@ -47,14 +48,21 @@ def backbone(config: ModelConfig) -> Module:
         count = ceil(config.number("depth_coefficient") * repeats)
         stages.append(stack(block(config, inputs, outputs, kernel, ratio), times=min(count, 1)))
         stages.append(stack(block(config, outputs, outputs, kernel, ratio), times=count - 1))
-    stem, top = scaled(config, 32), scaled(config, 1280)
+    return concatenate(*stages), outputs
+
+
+def backbone(config: ModelConfig, *, with_top: bool = True) -> Module:
+    """``with_top``: the widening convolution before the pooling."""
+    body, outputs = blocks(config)
+    stem = scaled(config, 32)
     parts: dict[str, Module | Stack | None] = {
         "embeddings.convolution": convolution(config.integer("num_channels"), stem, (3, 3), bias=False),
         "embeddings.batchnorm": batch_norm(stem),
-        "encoder.blocks": concatenate(*stages),
-        "encoder.top_conv": convolution(outputs, top, (1, 1), bias=False),
-        "encoder.top_bn": batch_norm(config.integer("hidden_dim")),
+        "encoder.blocks": body,
     }
+    if with_top:
+        parts["encoder.top_conv"] = convolution(outputs, scaled(config, 1280), (1, 1), bias=False)
+        parts["encoder.top_bn"] = batch_norm(config.integer("hidden_dim"))
     return Module("Model", children=named(parts), part="convolution")
 
 

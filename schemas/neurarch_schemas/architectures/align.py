@@ -1,0 +1,45 @@
+"""ALIGN (arXiv:2102.05918): BERT and EfficientNet in one space; only the text is projected."""
+
+from __future__ import annotations
+
+from neurarch_schemas.architectures import efficientnet
+from neurarch_schemas.architectures.bert import pooler
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import in_part, uniform
+from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
+from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
+
+MODEL_TYPES = ("align",)
+
+
+def text_model(config: ModelConfig) -> Module:
+    hidden = config.integer("hidden_size")
+    layer = bert_layer(hidden, config.integer("num_attention_heads"), config.integer("intermediate_size"))
+    embeddings = bert_embeddings(
+        config.integer("vocab_size"),
+        hidden,
+        positions=config.integer("max_position_embeddings"),
+        types=config.integer("type_vocab_size"),
+    )
+    parts: dict[str, Module | Stack | None] = {
+        "embeddings": embeddings,
+        "encoder.layer": uniform(layer, config.integer("num_hidden_layers")),
+        "pooler": pooler(hidden),
+    }
+    return Module("TextModel", children=named(parts))
+
+
+def build(config: ModelConfig) -> Module:
+    if head_name(config.architecture) != "Model" or config.architecture.endswith(("TextModel", "VisionModel")):
+        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    text, vision = config.nested_config("text_config"), config.nested_config("vision_config")
+    projection = linear(text.integer("hidden_size"), config.integer("projection_dim"), part="projector")
+    parts: dict[str, Module | Stack | None] = {
+        "text_model": text_model(text),
+        "vision_model": in_part(efficientnet.backbone(vision, with_top=False), "vision"),
+        "text_projection": projection,
+    }
+    return Module("Model", (Tensor("temperature", ()),), named(parts))
