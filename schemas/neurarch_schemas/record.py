@@ -16,27 +16,26 @@ R = TypeVar("R", bound="Record")
 class Record:
     """Each annotation of a subclass is a field, with its default if it has one; defaults must never be changed.
 
-    Equal by fields within one class, hashable where all fields are, and without slots so that ``cached_property`` works.
+    Equal by fields within one class, hashable where all fields are; without slots, so that ``cached_property`` works.
     """
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _names: ClassVar[frozenset[str]] = frozenset()
-    _defaults: ClassVar[dict[str, Any]] = {}
+    _required: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = tuple(cls.__annotations__)
-        cls._fields += own
+        cls._fields += tuple(cls.__annotations__)
         cls._names = frozenset(cls._fields)
-        cls._defaults = cls._defaults | {name: cls.__dict__[name] for name in own if name in cls.__dict__}
+        cls._required = frozenset(name for name in cls._fields if not hasattr(cls, name))
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        given = dict(zip(self._fields, values, strict=False))
-        given.update(named)
-        state = self._defaults | given
-        if state.keys() != self._names or len(given) != len(values) + len(named):
+        state = self.__dict__  # holds what was given; the class holds the defaults
+        state.update(zip(self._fields, values, strict=False))
+        state.update(named)
+        given = len(values) + len(named)
+        if len(state) != given or not self._names >= named.keys() or not self._required <= state.keys():
             raise TypeError(f"{type(self).__name__}({', '.join(self._fields)}) was given {values} and {named}")
-        self.__dict__.update(state)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"{type(self).__name__}.{name} is read-only")
@@ -45,8 +44,7 @@ class Record:
         raise AttributeError(f"{type(self).__name__}.{name} is read-only")
 
     def _values(self) -> tuple[Any, ...]:
-        state = self.__dict__
-        return tuple([state[name] for name in self._fields])
+        return tuple([getattr(self, name) for name in self._fields])
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

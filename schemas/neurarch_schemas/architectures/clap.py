@@ -26,7 +26,7 @@ def text_model(config: ModelConfig) -> Module:
         (name, child.with_(tensors=indices) if isinstance(child, Module) and name == "embeddings" else child)
         for name, child in built.children
     )
-    return replace(built, children=(*children, ("pooler", pooler(config.integer("hidden_size")))))
+    return built.with_(children=(*children, ("pooler", pooler(config.integer("hidden_size")))))
 
 
 def audio_encoder(config: ModelConfig) -> Module:

@@ -63,7 +63,7 @@ def alt_text(config: ModelConfig) -> Module:
 def clip_vision(config: ModelConfig, pre_norm: str = "pre_layrnorm") -> Module:
     built = vision_transformer(replace(config, model_type="clip_vision_model"))
     children = tuple((pre_norm if name == "pre_layrnorm" else name, child) for name, child in built.children)
-    return replace(built, children=children)
+    return built.with_(children=children)
 
 
 def mlcd_vision(config: ModelConfig) -> Module:

@@ -8,7 +8,6 @@ from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.layers import embedding, linear, rms_norm, token_embedding
 from neurarch_schemas.modules.tree import Module, Tensor, children
-from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("cpmant",)
 
@@ -35,7 +34,7 @@ def build(config: ModelConfig) -> Module:
         position="relative",
     )
     # The learned prompt stands in front of every text and is cached with it.
-    mixer = mixer.with_(caches=tuple(replace(cache, constant=prompt * cache.per_token) for cache in mixer.caches))
+    mixer = mixer.with_(caches=tuple(cache._replace(constant=prompt * cache.per_token) for cache in mixer.caches))
     block = Module(
         "Block",
         children=children(

@@ -118,7 +118,7 @@ def video_vision(config: ModelConfig) -> Module:
         "message_ln": layer_norm(hidden),
         "message_attn": vision_attention(hidden, heads),
     }
-    layer = replace(plain, children=(*plain.children, *named(messages)))
+    layer = plain.with_(children=(*plain.children, *named(messages)))
     parts: dict[str, Module | Stack | None] = {
         "embeddings": clip_embeddings(replace(config, model_type="clip_vision_model")),
         "pre_layernorm": layer_norm(hidden),

@@ -12,7 +12,6 @@ from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import linear, token_embedding
 from neurarch_schemas.modules.tree import Module, Tensor, children
-from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("hrm_text",)
 
@@ -22,7 +21,7 @@ def layer(config: ModelConfig, runs: int) -> Module:
     hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
     bias = config.flag("attention_bias")
     mixer = self_attention(config, bias=bias, extra={"gate_proj": linear(hidden, heads * head_dim(config), bias)})
-    caches = tuple(replace(cache, per_token=cache.per_token * runs) for cache in mixer.caches)
+    caches = tuple(cache._replace(per_token=cache.per_token * runs) for cache in mixer.caches)
     return Module(
         "DecoderLayer",
         children=children(

@@ -17,7 +17,6 @@ from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, 
 from neurarch_schemas.modules.layers import linear, rms_norm
 from neurarch_schemas.modules.state_space import cached_convolution
 from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Stack, Tensor, children
-from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("inkling2_text", "inkling2_loop_text")
 
@@ -126,7 +125,7 @@ def repeated(module: Module, runs: int) -> Module:
     if runs == 1:
         return module
     caches = tuple(
-        replace(cache, per_token=cache.per_token * runs, constant=cache.constant * runs) for cache in module.caches
+        cache._replace(per_token=cache.per_token * runs, constant=cache.constant * runs) for cache in module.caches
     )
     inside = tuple(
         (name, repeated(child, runs) if isinstance(child, Module) else child) for name, child in module.children

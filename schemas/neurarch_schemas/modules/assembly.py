@@ -8,7 +8,6 @@ from typing import TypeVar
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module, Part, Run, Stack, Tensor, stack
-from neurarch_schemas.record import replace
 
 Kind = TypeVar("Kind", bound=Hashable)
 
@@ -51,7 +50,7 @@ def tied_copy(module: Module, original: str, *, shares: Callable[[Tensor], bool]
         )
         for name, child in module.children
     )
-    return replace(module, tensors=tensors, children=copies)
+    return module.with_(tensors=tensors, children=copies)
 
 
 def tied_stack(stack: Stack, original: str, *, shares: Callable[[Tensor], bool] = lambda _: True) -> Stack:
@@ -74,7 +73,7 @@ def in_part(module: Module, part: Part) -> Module:
         (name, in_part(child, part) if isinstance(child, Module) else _stack_in_part(child, part))
         for name, child in module.children
     )
-    return replace(module, part=part, children=inside, caches=())
+    return module.with_(part=part, children=inside, caches=())
 
 
 def _stack_in_part(stack: Stack, part: Part) -> Stack:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from neurarch_schemas.record import Record, replace
+from neurarch_schemas.record import Record
 
 TensorKind = Literal["parameter", "buffer"]
 Part = Literal[
@@ -52,7 +52,7 @@ class Tensor(NamedTuple):
         return prod(self.shape)
 
 
-class Cache(Record):
+class Cache(NamedTuple):
     """What one layer keeps for one sequence, in scalars (not bytes).
 
     A layer may own several, e.g. a sliding window of keys and values beside a recurrent state.
@@ -79,7 +79,7 @@ class Cache(Record):
     """The constant part exists once the sequence has this many tokens."""
 
 
-class AttentionShape(Record):
+class AttentionShape(NamedTuple):
     """The geometry that attention cost and labels (MHA, GQA, MQA, MLA) are derived from."""
 
     heads: int
@@ -96,7 +96,7 @@ class AttentionShape(Record):
     """MLA: kv_lora_rank + qk_rope_head_dim."""
 
 
-class Routing(Record):
+class Routing(NamedTuple):
     """On the module that holds routed experts: ``active`` of ``total`` experts work on each token."""
 
     total: int
@@ -114,7 +114,7 @@ class ShapeProblem(Record):
     """The config keys both sides come from, where known."""
 
 
-class Module(Record):
+class Module(NamedTuple):
     """One node. ``children`` are in registration order; a Stack child is an indexed list (``layers.{}``)."""
 
     type: str
@@ -150,11 +150,11 @@ class Module(Record):
                 raise KeyError(path)
         return node
 
-    def with_(self, **changes: object) -> Module:
-        return replace(self, **changes)
+    def with_(self, **changes: Any) -> Module:
+        return self._replace(**changes)
 
 
-class Run(Record):
+class Run(NamedTuple):
     """``times`` repetitions of a short sequence of modules (one period of a layer pattern)."""
 
     modules: tuple[Module, ...]
@@ -165,7 +165,7 @@ class Run(Record):
         return len(self.modules) * self.times
 
 
-class Stack(Record):
+class Stack(NamedTuple):
     """An indexed list of modules (ModuleList, Sequential) as a run-length list."""
 
     runs: tuple[Run, ...]
@@ -189,7 +189,7 @@ class Row(Record):
         return prod(self.shape) * self.count
 
 
-class Visit(Record):
+class Visit(NamedTuple):
     """A module met while walking a tree: its full name pattern, how often it stands there, and the part it is in."""
 
     path: str
@@ -212,22 +212,25 @@ def join(path: str, name: str) -> str:
 
 def walk(module: Module, path: str = "") -> Iterator[Visit]:
     """Every distinct module of a tree in order, once with its multiplicity; cost is that of the distinct layers."""
-    yield from _walk(module, path, 1, "other", None)
+    found: list[Visit] = []
+    _visit(found, module, path, 1, "other", None)
+    return iter(found)
 
 
-def _walk(module: Module, path: str, times: int, part: Part, routing: Routing | None) -> Iterator[Visit]:
+def _visit(found: list[Visit], module: Module, path: str, times: int, part: Part, routing: Routing | None) -> None:
     if part not in _TOWERS:
         part = module.part or part
     routing = module.routing or routing
-    yield Visit(path, module, times, part, routing)
+    found.append(Visit(path, module, times, part, routing))
     for name, child in module.children:
         child_path = join(path, name)
         if isinstance(child, Module):
-            yield from _walk(child, child_path, times, part, routing)
+            _visit(found, child, child_path, times, part, routing)
         else:
+            item_path = join(child_path, "0")
             for run in child.runs:
                 for item in run.modules:
-                    yield from _walk(item, join(child_path, "0"), times * run.times, part, routing)
+                    _visit(found, item, item_path, times * run.times, part, routing)
 
 
 def rows(module: Module) -> tuple[Row, ...]:

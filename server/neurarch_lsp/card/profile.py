@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
 from neurarch_schemas.modules.tree import AttentionShape, Routing, walk
-from neurarch_schemas.record import Record, replace
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
@@ -143,7 +143,7 @@ def _concepts(
     config: ModelConfig,
     mtp: int,
 ) -> list[str]:
-    plain = [replace(shape, kind="full") for shape in attentions if shape.kind not in ("linear", "latent")]
+    plain = [shape._replace(kind="full") for shape in attentions if shape.kind not in ("linear", "latent")]
     names = [attention_name(shape).split()[0] for shape in plain]
     names += ["MLA"] if any(shape.kind == "latent" for shape in attentions) else []
     names += ["QK-Norm"] if any(shape.qk_norm for shape in attentions) else []
