@@ -36,6 +36,8 @@ def build(config: ModelConfig) -> Module:
     """The module tree of ``config.architecture``. Raises CannotBuild with the reason where it is not known exactly."""
     name = families().get(config.model_type)
     if name is None:
+        if not config.model_type:
+            raise CannotBuild("the file names no model type, so its architecture is not known")
         raise CannotBuild(f"the architecture of model type {config.model_type!r} is not known")
     family = cast("Family", import_module(f"{__package__}.{name}"))
     if config.is_set("per_layer_config") and not getattr(family, "READS_PER_LAYER_CONFIG", False):

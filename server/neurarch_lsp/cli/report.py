@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     for source in loaded:
         if source.error is not None:
             print(f"{source.name}: {source.error}", file=sys.stderr)
+    if folders and not loaded:
+        print(f"neurarch-lsp: no model configuration below {', '.join(folders)}", file=sys.stderr)
     text = (
         _json(loaded, contexts, assumed, with_card=arguments.card)
         if form == "json"
