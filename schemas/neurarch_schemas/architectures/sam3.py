@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from neurarch_schemas.architectures import build_nested, sam2
 from neurarch_schemas.architectures.sam2 import POINTWISE, narrow_attention
 from neurarch_schemas.config.errors import CannotBuild
@@ -127,7 +129,7 @@ def geometry_encoder(config: ModelConfig) -> Module:
 
 def small_mlp(*widths: int) -> Module:
     """Linear maps between the widths, named layer1, layer2 ..."""
-    steps = zip(widths, widths[1:], strict=False)
+    steps = pairwise(widths)
     maps = {f"layer{number}": linear(*step) for number, step in enumerate(steps, start=1)}
     return Module("MLP", children=named({**maps}))
 
