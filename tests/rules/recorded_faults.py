@@ -1,0 +1,224 @@
+"""Faults to make in recorded models: for each rule what to change, in which model types, and what lies beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+DENSE = ("llama", "qwen3", "olmo2")
+ENCODERS = ("bert", "roberta", "electra")
+EXPERTS = ("mixtral", "qwen3_moe", "olmoe")
+LATENT = ("deepseek_v3", "deepseek_v2", "glm4_moe_lite")
+WINDOWED = ("gemma3_text", "gpt_oss", "olmo3")
+COMPOSITE = ("gemma3", "llava", "paligemma")
+STATE_SPACE = ("mamba2", "bamba", "falcon_h1")
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """``keys`` (dots lead inside) are set, or a function of the config changes it; ``text`` changes the file's text.
+
+    ``beside`` are files in the folder; ``settings`` is the folder's neurarch-lsp.toml; ``saved`` takes the small model
+    of which all tensors are recorded, and lays them beside the config after ``tensors`` has changed their names.
+    ``name`` is the file to lint where it is another one than the model's config, which is then not changed.
+    """
+
+    rule: str
+    types: tuple[str, ...]
+    keys: Data | Callable[[Data], Data] = field(default_factory=dict)
+    text: Callable[[str], str] | None = None
+    beside: Data = field(default_factory=dict)
+    settings: str = ""
+    saved: bool = False
+    tensors: Callable[[str], str | None] = lambda name: name
+    name: str = "config.json"
+    content: Data = field(default_factory=dict)
+
+
+def rope(**block: Any) -> Data:
+    return {"rope_parameters": block}
+
+
+def adapter(rule: str, **block: Any) -> Fault:
+    content = {"peft_type": "LORA", "r": 8, "base_model_name_or_path": "..", "target_modules": ["q_proj"], **block}
+    return Fault(rule, DENSE, name="adapter/adapter_config.json", content=content)
+
+
+def generation(rule: str, **block: Any) -> Fault:
+    return Fault(rule, DENSE, name="generation_config.json", content=block)
+
+
+AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm"}
+AUTO_MAP = {"auto_map": {"AutoConfig": "configuration_own.OwnConfig", "AutoModel": "modeling_own.OwnModel"}}
+WEIGHTS = {"model.safetensors": ""}
+TOKENIZER = {"model": {"type": "BPE", "vocab": {"a": 0, "b": 10_000_000}, "merges": []}}
+
+FAULTS = (
+    adapter("adapter-newer-peft-keys", eva_config=None),
+    Fault("architectures-mismatch", DENSE, {"architectures": ["BertForMaskedLM"]}),
+    Fault("architectures-missing", DENSE, {"architectures": None}),
+    Fault(
+        "architectures-vs-checkpoint",
+        ("dpr", "dpr", "dpr"),
+        {"architectures": ["DPRQuestionEncoder"]},
+        beside={"model.safetensors.index.json": {"weight_map": {"ctx_encoder.bert_model.pooler.dense.bias": "a"}}},
+    ),
+    Fault("attention-dtype-mismatch", DENSE, {"dtype": "float32", "_attn_implementation": "flash_attention_2"}),
+    Fault("auto-map-missing-file", DENSE, AUTO_MAP, beside=WEIGHTS),
+    Fault(
+        "checkpoint-mismatch", DENSE, saved=True, tensors=lambda name: name.replace("1.mlp.up_proj", "1.mlp.another")
+    ),
+    Fault("decoder-flag-missing", ENCODERS, lambda c: {"architectures": [CAUSAL[c["model_type"]]]}),
+    Fault("deep-attention-default-init", DENSE, {"num_hidden_layers": 60, "layer_types": None}),
+    Fault("experts-per-token-out-of-range", EXPERTS, {"num_experts_per_tok": 500}),
+    Fault("full-mha-serving-cost", DENSE, lambda c: {"num_key_value_heads": c["num_attention_heads"], "head_dim": 128}),
+    generation("generation-flag-ignored", temperature=0.9),
+    generation("generation-misspelled-key", do_sample=False, max_new_tokesn=20),
+    generation("generation-token-id-mismatch", eos_token_id=10_000_000),
+    generation("generation-value-out-of-range", temperature=-1.0, do_sample=True),
+    Fault("heads-indivisible", ("llama", "olmo2", "bert"), {"num_attention_heads": 13, "num_key_value_heads": 13}),
+    Fault("ignored-key", ("llama", "olmo2", "gpt2"), {"sliding_window": 4096}),
+    Fault("json-bom", DENSE, text=lambda text: "\ufeff" + text),
+    Fault("json-comment", DENSE, text=lambda text: text.replace("{", "{ // as published", 1)),
+    Fault("json-duplicate-key", DENSE, text=lambda text: text.replace("{", '{ "vocab_size": 10,', 1)),
+    Fault("json-nonfinite", DENSE, {"initializer_range": float("nan")}),
+    Fault("json-syntax", DENSE, text=lambda text: text.rstrip().removesuffix("}") + ",}"),
+    Fault("key-newer-than-version", DENSE, settings='transformers-version = "4.51"'),
+    Fault(
+        "kv-cache-context-budget",
+        ("llama", "olmo2", "granite"),
+        {"num_key_value_heads": 64, "num_attention_heads": 64, "head_dim": 256},
+    ),
+    Fault("kv-heads-indivisible", DENSE, {"num_key_value_heads": 5}),
+    Fault("labels-mismatch", ENCODERS, {"num_labels": 40, "id2label": {"0": "no", "1": "yes"}}),
+    Fault("latent-kv-heads-mismatch", LATENT, lambda c: {"num_key_value_heads": c["num_attention_heads"] // 2}),
+    Fault("layer-count-out-of-range", LATENT, {"first_k_dense_replace": 900, "mlp_layer_types": None}),
+    Fault("layer-count-vs-checkpoint", DENSE, lambda c: {"num_hidden_layers": c["num_hidden_layers"] + 1}, saved=True),
+    Fault("layer-list-length", WINDOWED, lambda c: {"layer_types": c["layer_types"][:-1]}),
+    Fault("layer-list-values", WINDOWED, lambda c: {"layer_types": ["global", *c["layer_types"][1:]]}),
+    Fault("layer-step-out-of-range", ("qwen3_moe", "qwen2_moe", "jamba"), lambda c: {STEP[c["model_type"]]: 0}),
+    Fault("learned-positions-too-few", ENCODERS, beside={"tokenizer_config.json": {"model_max_length": 4000}}),
+    Fault("leftover-runtime-flag", DENSE, {"use_cache": False}),
+    Fault("legacy-key", DENSE, {"torch_dtype": "bfloat16"}),
+    adapter("lora-regex-in-list", target_modules=[".*self_attn.*q_proj"]),
+    adapter("lora-target-missing", target_modules=["c_attn"]),
+    Fault(
+        "lora-tied-head",
+        ("gemma2", "gemma", "gpt2"),
+        name="adapter/adapter_config.json",
+        content={"peft_type": "LORA", "r": 8, "base_model_name_or_path": "..", "target_modules": ["lm_head"]},
+    ),
+    adapter("lora-value-out-of-range", r=0),
+    Fault("misplaced-key", COMPOSITE, {"rms_norm_eps": 1e-5, "text_config.rms_norm_eps": None}),
+    Fault("misspelled-key", DENSE, {"attention_dropuot": 0.1}),
+    Fault("moe-group-topology", LATENT, {"n_group": 7, "topk_group": 1, "topk_method": "noaux_tc"}),
+    Fault("moe-no-aux-loss", EXPERTS, {"output_router_logits": False, "router_aux_loss_coef": 0.02}),
+    Fault("overridden-value", ("gemma", "gemma", "gemma"), {"hidden_act": "gelu", "hidden_activation": None}),
+    Fault(
+        "parallel-lists-mismatch",
+        ("segformer", "wav2vec2", "swin"),
+        lambda c: {p: c[p][:-1] for p in PARALLEL & set(c)},
+    ),
+    Fault("quant-contradiction", DENSE, {"quantization_config": {"load_in_4bit": True, "load_in_8bit": True}}),
+    Fault("quant-kernel-shape", DENSE, {"intermediate_size": 10944, "quantization_config": {**AWQ, "group_size": 64}}),
+    Fault("quant-method-missing", DENSE, {"quantization_config": {"bits": 4, "group_size": 128, "desc_act": False}}),
+    Fault(
+        "quant-names-match-nothing",
+        DENSE,
+        {
+            "quantization_config": {
+                "quant_method": "modelopt",
+                "quant_algo": "FP8",
+                "exclude_modules": ["transformer.h.0*"],
+            }
+        },
+    ),
+    Fault("remote-code", DENSE, AUTO_MAP),
+    Fault("renamed-key", DENSE, {"n_kv_heads": 2}),
+    Fault(
+        "rope-factor-length",
+        DENSE,
+        rope(
+            rope_type="longrope",
+            rope_theta=1e4,
+            short_factor=[1.0],
+            long_factor=[1.0],
+            original_max_position_embeddings=64,
+        ),
+    ),
+    Fault(
+        "rope-key-newer-than-file",
+        ("llama", "llama", "llama"),
+        {"rope_parameters": None, "rope_theta": 1e6, "transformers_version": "4.31.0"},
+    ),
+    Fault(
+        "rope-layer-type-missing",
+        ("gemma3_text", "olmo_hybrid", "laguna"),
+        {"rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}},
+    ),
+    Fault("rope-legacy-key", DENSE, {"rope_parameters": None, "rope_scaling": {"type": "linear", "factor": 2.0}}),
+    Fault("rope-missing-field", DENSE, rope(rope_type="linear", rope_theta=1e4)),
+    Fault(
+        "rope-mrope-section",
+        ("qwen2_vl", "qwen2_5_vl", "qwen3_vl"),
+        {"text_config.rope_parameters.mrope_section": [3, 4, 5]},
+    ),
+    Fault("rope-odd-rotary-dim", DENSE, {"head_dim": 127}),
+    Fault("rope-original-length-missing", DENSE, rope(rope_type="yarn", rope_theta=1e4, factor=2.0)),
+    Fault(
+        "rope-scaling-on-long-window",
+        DENSE,
+        {"max_position_embeddings": 131072, **rope(rope_type="dynamic", rope_theta=5e5, factor=8.0)},
+    ),
+    Fault("rope-theta-conflict", DENSE, {"rope_theta": 5e5, **rope(rope_type="default", rope_theta=1e4)}),
+    Fault("rope-unknown-field", DENSE, rope(rope_type="default", rope_theta=1e4, beta_fsat=32)),
+    Fault("rope-unknown-type", DENSE, rope(rope_type="ntk-by-parts", rope_theta=1e4)),
+    Fault("rope-value-out-of-range", DENSE, rope(rope_type="linear", rope_theta=1e4, factor=0.5)),
+    Fault(
+        "rope-window-arithmetic",
+        DENSE,
+        {
+            "max_position_embeddings": 9000,
+            **rope(rope_type="yarn", rope_theta=1e4, factor=4.0, original_max_position_embeddings=4096),
+        },
+    ),
+    Fault("size-key-missing", DENSE, {"hidden_size": None, "transformers_version": "5.0.0"}),
+    Fault(
+        "sliding-window-ineffective", WINDOWED, lambda c: {"layer_types": ["full_attention"] * len(c["layer_types"])}
+    ),
+    Fault("ssm-heads-mismatch", STATE_SPACE, lambda c: {k: c[k] + 1 for k in ("num_heads", "mamba_n_heads") if k in c}),
+    Fault("strict-type-versioned", ENCODERS, {"hidden_dropout_prob": 0}, settings='transformers-version = "5.2.0"'),
+    Fault("tensor-parallel-indivisible", DENSE, settings="[serving]\ntensor-parallel = 7"),
+    Fault(
+        "tensor-parallel-quantization",
+        DENSE,
+        {"intermediate_size": 29568, "quantization_config": AWQ},
+        settings="[serving]\ntensor-parallel = 2",
+    ),
+    Fault("tie-nested-conflict", COMPOSITE, {"tie_word_embeddings": False, "text_config.tie_word_embeddings": True}),
+    Fault(
+        "tie-vs-checkpoint",
+        DENSE,
+        {"tie_word_embeddings": False},
+        saved=True,
+        tensors=lambda name: None if "lm_head" in name else name,
+    ),
+    Fault("token-id-out-of-range", DENSE, {"eos_token_id": 10_000_000}),
+    Fault("tokenizer-larger-than-vocab", DENSE, beside={"tokenizer.json": TOKENIZER}),
+    Fault("unknown-activation", DENSE, {"hidden_act": "quad"}),
+    Fault("unknown-dtype", DENSE, {"dtype": "torch.float16"}),
+    Fault(
+        "unknown-model-type",
+        ("mistral", "persimmon", "gpt_neox"),
+        lambda c: {"model_type": c["model_type"][:2] + c["model_type"][3:]},
+    ),
+    Fault("value-out-of-range", DENSE, {"vocab_size": 0}),
+    Fault("weights-exceed-memory", DENSE, settings="[serving]\ngpu-memory-gib = 0.5"),
+    Fault("wrong-type", DENSE, {"hidden_size": "4096"}),
+)
+
+CAUSAL = {"bert": "BertLMHeadModel", "roberta": "RobertaForCausalLM", "electra": "ElectraForCausalLM"}
+STEP = {"qwen3_moe": "decoder_sparse_step", "qwen2_moe": "decoder_sparse_step", "jamba": "expert_layer_period"}
+PARALLEL = {"hidden_sizes", "conv_stride", "num_heads"}
