@@ -25,10 +25,10 @@ def transformer(config: ModelConfig, name: str) -> Module:
 
 def upsample(inputs: int, between: int, outputs: int, doublings: int) -> Module:
     """A projection and transposed convolutions, each doubling the resolution; none has a bias."""
-    steps: list[Module] = [convolution(inputs, between, (1, 1), bias=False)]
-    for index in range(doublings):
-        steps.append(transposed_convolution(between if index == 0 else outputs, outputs, (2, 2), bias=False))
-    return Module("Upsample", children=(("layers", stack(*steps)),))
+    ups = (
+        transposed_convolution(outputs if index else between, outputs, (2, 2), bias=False) for index in range(doublings)
+    )
+    return Module("Upsample", children=(("layers", stack(convolution(inputs, between, (1, 1), bias=False), *ups)),))
 
 
 def neck(config: ModelConfig) -> Module:

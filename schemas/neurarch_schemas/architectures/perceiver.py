@@ -1,4 +1,4 @@
-"""Perceiver IO (arXiv:2107.14795): latents that read the inputs once, work among themselves, and are read by queries."""
+"""Perceiver IO (arXiv:2107.14795): latents that read the inputs, work among themselves and are queried."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.attention import width_problem
 from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import (
-    convolution,
     batch_norm,
+    convolution,
     layer_norm,
     linear,
     position_embedding,
