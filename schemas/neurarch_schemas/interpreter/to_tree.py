@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from neurarch_schemas.interpreter.annotate import note, without_caches
 from neurarch_schemas.interpreter.torch_nn.tensor import Tensor as SymbolicTensor
 from neurarch_schemas.interpreter.values import Instance
 from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, TensorKind, join
@@ -35,6 +36,8 @@ class _Converter:
         self.unknown = machine.state.get("unknown attributes", {})
         self.unknown_owners = {key[0] for key in self.unknown}
         self.depth = 0
+        self.unsure = False
+        """Some layer may keep a cache nobody can tell from its structure."""
 
     def problem(self, text: str) -> None:
         if text not in self.conversion.problems and len(self.conversion.problems) < 20:
@@ -67,11 +70,23 @@ class _Converter:
                 made = self.module(child, child_path)
                 children.append((name, self.as_stack(made)))
         self.depth -= 1
-        return self.intern(Module(instance.cls.name, tuple(tensors), tuple(children)))
+        found = note(instance, dict(children), path.rpartition(".")[2])
+        self.unsure = self.unsure or found.unsure
+        return self.intern(
+            Module(
+                instance.cls.name,
+                tuple(tensors),
+                tuple(children),
+                found.part,
+                attention=found.attention,
+                caches=found.caches,
+                lookup=found.lookup,
+            )
+        )
 
     def intern(self, module: Module) -> Module:
         """Equal modules become one object; children are interned already, so their identity stands for them."""
-        parts: list[object] = [module.type, module.tensors]
+        parts: list[object] = [module.type, module.tensors, module.part, module.attention, module.caches, module.lookup]
         for name, child in module.children:
             if isinstance(child, Module):
                 parts.append((name, id(child)))
@@ -140,4 +155,5 @@ def run_lengths(items: list[Module]) -> tuple[Run, ...]:
 
 def convert(machine: Machine, instance: Instance) -> tuple[Module, Conversion]:
     converter = _Converter(machine)
-    return converter.module(instance, ""), converter.conversion
+    tree = converter.module(instance, "")
+    return without_caches(tree) if converter.unsure else tree, converter.conversion

@@ -107,6 +107,7 @@ def python_text(name: str, search_paths: Sequence[str]) -> Iterator[str]:
         return
     if not found:
         yield "  no module class is defined here"
+    from neurarch_schemas.accounting.kv_cache import kv_cache
     from neurarch_schemas.accounting.parameters import count_parameters
     from neurarch_schemas.modules.tree import rows
 
@@ -120,6 +121,9 @@ def python_text(name: str, search_paths: Sequence[str]) -> Iterator[str]:
         buffers = f", {counted.buffers:,} scalars of buffers" if counted.buffers else ""
         yield f"  {item.name}{where}  {item.construction}  {counted.total:,} parameters{buffers}, {label}"
         if expression is not None:
+            cache = kv_cache(item.tree)
+            if cache is not None:
+                yield f"    KV cache: {cache.per_token:,} scalars per token, {2 * cache.per_token:,} bytes in bfloat16"
             for row in rows(item.tree):
                 shape = " x ".join(f"{size:,}" for size in row.shape) or "scalar"
                 yield f"    {row.name:<56} {shape:>24}  x{row.count:,}{'' if row.kind == 'parameter' else '  buffer'}"

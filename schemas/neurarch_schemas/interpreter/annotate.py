@@ -1,0 +1,257 @@
+"""What a module is for, where its structure shows it for certain: attention with its cache, embedding, head.
+
+A cache is stated only where every attention layer of the tree is understood: its projections and head counts agree,
+it decodes (a causal mask or a cache in its forward), and nothing in its class hints at a cache of another form
+(windows, chunks, latents, sharing between layers). Otherwise nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from neurarch_schemas.interpreter.values import Class, Function, Instance
+from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Part, Run, Stack
+
+_SEPARATE = (
+    ("q_proj", "k_proj", "v_proj"),
+    ("wq", "wk", "wv"),
+    ("query", "key", "value"),
+    ("q_lin", "k_lin", "v_lin"),
+    ("to_q", "to_k", "to_v"),
+    ("query_proj", "key_proj", "value_proj"),
+    ("q", "k", "v"),
+)
+_FUSED = ("qkv_proj", "c_attn", "query_key_value", "Wqkv", "wqkv", "qkv", "to_qkv", "in_proj", "W_pack", "att_proj")
+_HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads")
+_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_kv_head", "kv_heads")
+_GROUPS = ("num_key_value_groups", "n_rep", "num_queries_per_kv")
+_SIZES = ("head_dim", "head_size", "attention_head_size", "d_head", "dim_head")
+_WINDOWS = ("sliding_window", "window_size", "attention_chunk_size", "chunk_size", "attn_window")
+_OTHER_CACHE = re.compile(
+    r"(?P<window>window|chunk)|(?P<cross>cross|encoder)|"
+    r"(?P<other>latent|compress|indexer|kv_shared|share_kv|kv_lora|kv_a_proj|local_attention|streaming)"
+)
+_CACHE_ARGUMENT = re.compile(r"past_key_values?|layer_past|past_kv|kv_cache|cache_params|use_cache|start_pos|past")
+_STATE = ("A_log", "dt_bias", "time_decay", "log_A", "ssm_D")
+"""Parameters of recurrent layers, whose state is a cache that projections do not show."""
+_EMBEDDINGS = ("embed_tokens", "wte", "word_embeddings", "tok_embeddings", "token_embedding", "embed_in", "tok_emb")
+_POSITIONS = ("wpe", "position_embeddings", "embed_positions", "pos_emb", "position_embedding", "pos_embedding")
+_HEAD_NAMES = ("lm_head", "embed_out", "output_projection")
+
+
+class Note(NamedTuple):
+    """The fields of a ``Module`` that the tensors do not give; ``unsure`` keeps the whole tree from stating a cache."""
+
+    part: Part | None = None
+    attention: AttentionShape | None = None
+    caches: tuple[Cache, ...] = ()
+    lookup: bool = False
+    unsure: bool = False
+
+
+@dataclass(frozen=True)
+class _ClassHints:
+    masks: bool
+    """Later positions are masked."""
+    caches: bool
+    """The forward takes a cache."""
+    other_caches: frozenset[str]
+    """"window", "cross", "other": caches of another form that the class speaks of."""
+
+
+def note(instance: Instance, children: dict[str, Module | Stack], name: str) -> Note:
+    """``children`` are those of the module, ``name`` is its own in its parent."""
+    attrs = instance.attrs
+    rows = {key: size for key, child in children.items() if (size := _rows(child)) is not None}
+    if any(key in attrs.get("_parameters", ()) for key in _STATE) or any(key.startswith("kv_a_proj") for key in rows):
+        return Note(unsure=True)
+    if not children:
+        return _leaf(instance, name)
+    found = _projections(rows)
+    if found is None:
+        return Note(unsure=any(_repeats(each.node) for each in instance.cls.mro if each.node is not None))
+    shape = _shape(attrs, rows, found)
+    hints = _hints(instance.cls)
+    if shape is None:
+        return Note(part="attention", unsure=True)
+    flags = [attrs.get(key) for key in ("is_causal", "is_decoder", "causal")]
+    encodes = any(flag is False for flag in flags)
+    windows = [attrs[key] for key in _WINDOWS if attrs.get(key) is not None]
+    decodes = hints.caches or True in flags or (hints.masks and not _is_library(instance.cls))
+    if encodes or not decodes:
+        # no cache, if it is not the other half of a decoder
+        return Note("attention", shape._replace(kind="encoder", causal=False) if encodes else None, unsure=not encodes)
+    unusual = set(hints.other_caches)
+    if _has_no_window(attrs):
+        unusual.discard("window")
+    if attrs.get("is_cross_attention") is False:
+        unusual.discard("cross")
+    if unusual or windows or re.search("cross|enc", name, re.IGNORECASE) or attrs.get("is_cross_attention") is True:
+        return Note(part="attention", unsure=True)
+    return Note("attention", shape, (Cache("full", per_token=shape.kv_heads * (shape.qk_dim + shape.v_dim)),))
+
+
+def _has_no_window(attrs: dict[str, object]) -> bool:
+    """An instance that says it has no window, itself or by its configuration."""
+    config = attrs.get("config")
+    tables = [attrs, *([config.attrs] if isinstance(config, Instance) else [])]
+    return any(key in table and table[key] is None for table in tables for key in _WINDOWS)
+
+
+def _leaf(instance: Instance, name: str) -> Note:
+    names = {cls.name for cls in instance.cls.mro}
+    if "Embedding" in names and name in _EMBEDDINGS:
+        return Note(part="embedding", lookup=True)
+    if "Embedding" in names and name in _POSITIONS:
+        return Note(part="position", lookup=True)
+    if "Linear" in names and name in _HEAD_NAMES:
+        return Note(part="head")
+    return Note()
+
+
+def _rows(child: Module | Stack) -> int | None:
+    """Outputs of a linear layer; None for anything else."""
+    if not isinstance(child, Module) or child.children or child.type not in ("Linear", "Conv1D"):
+        return None
+    weight = next((each for each in child.tensors if each.name == "weight"), None)
+    if weight is None or len(weight.shape) != 2:
+        return None
+    return weight.shape[1] if child.type == "Conv1D" else weight.shape[0]
+
+
+def _projections(rows: dict[str, int]) -> tuple[str, ...] | None:
+    for names in _SEPARATE:
+        if all(name in rows for name in names):
+            return names
+    fused = [name for name in _FUSED if name in rows]
+    return (fused[0],) if len(fused) == 1 else None
+
+
+def _shape(attrs: dict[str, object], rows: dict[str, int], names: tuple[str, ...]) -> AttentionShape | None:
+    """Head counts that are attributes of the module and agree with its matrices."""
+    heads, kv_heads, size = _one(attrs, _HEADS), _one(attrs, _KV_HEADS), _one(attrs, _SIZES)
+    groups = _one(attrs, _GROUPS)
+    if len(names) == 1:
+        total = rows[names[0]]
+        if heads is None or (kv_heads is None and groups is None and total % (3 * heads)):
+            return None
+        if kv_heads is None:
+            kv_heads = heads if groups is None else heads // groups
+        parts = heads + 2 * kv_heads
+        if total % parts or (size is not None and size * parts != total):
+            return None
+        return AttentionShape(heads, kv_heads, total // parts, total // parts)
+    query, key, value = (rows[name] for name in names)
+    if size is None:
+        if heads is None or query % heads:
+            return None
+        size = query // heads
+    if not size or query % size or key % size:
+        return None
+    found_heads, found_kv = query // size, key // size
+    if value % found_kv or found_heads % found_kv:
+        return None
+    agree = (
+        (heads is None or heads == found_heads)
+        and (kv_heads is None or kv_heads == found_kv)
+        and (groups is None or groups == found_heads // found_kv)
+    )
+    return AttentionShape(found_heads, found_kv, size, value // found_kv) if agree else None
+
+
+def _one(attrs: dict[str, object], names: tuple[str, ...]) -> int | None:
+    """The integer these attributes give, where they agree."""
+    found = {value for name in names if type(value := attrs.get(name)) is int and value > 0}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_library(cls: Class) -> bool:
+    """transformers' own classes take a cache where they keep one; a mask alone says nothing there."""
+    return any(each.module.startswith("transformers.models.") for each in cls.mro)
+
+
+def _hints(cls: Class) -> _ClassHints:
+    """What the bodies of the class and its bases speak of."""
+    masks = "Causal" in cls.name
+    caches = False
+    other: set[str] = set()
+    for each in cls.mro:
+        if each.node is None:
+            continue
+        found = _read(each.node)
+        forward = each.namespace.get("forward")
+        arguments = forward.node.args if isinstance(forward, Function) else None
+        names = [] if arguments is None else [item.arg for item in (*arguments.args, *arguments.kwonlyargs)]
+        masks = masks or found.masks
+        caches = caches or any(_CACHE_ARGUMENT.fullmatch(name) for name in names)
+        other |= found.other_caches
+    return _ClassHints(masks, caches, frozenset(other))
+
+
+@lru_cache(maxsize=256)
+def _read(node: ast.ClassDef) -> _ClassHints:
+    masks = False
+    other: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.keyword):
+            text = each.arg or ""
+            if text == "is_causal" and isinstance(each.value, ast.Constant):
+                masks = masks or each.value.value is True
+        elif isinstance(each, ast.Attribute):
+            text = each.attr
+        elif isinstance(each, ast.Name):
+            text = each.id
+        elif isinstance(each, ast.arg):
+            text = each.arg
+        else:
+            continue
+        masks = masks or text in ("tril", "triu")
+        other |= {match.lastgroup for match in _OTHER_CACHE.finditer(text) if match.lastgroup}
+    return _ClassHints(masks, False, frozenset(other))
+
+
+@lru_cache(maxsize=256)
+def _repeats(node: ast.ClassDef) -> bool:
+    """A forward that may run one layer several times, each with a cache of its own, or over other units than tokens."""
+    for function in node.body:
+        if isinstance(function, ast.FunctionDef) and function.name == "forward":
+            for each in ast.walk(function):
+                if isinstance(each, ast.For) and isinstance(each.iter, ast.Call):
+                    counted = isinstance(each.iter.func, ast.Name) and each.iter.func.id == "range"
+                    if counted and any(_calls_part(inside) for inside in ast.walk(each)):
+                        return True
+                elif isinstance(each, ast.Name | ast.arg):
+                    name = each.id if isinstance(each, ast.Name) else each.arg
+                    if "patch" in name:
+                        return True
+    return False
+
+
+def _calls_part(node: ast.AST) -> bool:
+    """``self.layer(...)``"""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
+
+
+def without_caches(tree: Module) -> Module:
+    """The tree where no cache is stated, equal parts shared as before."""
+    known: dict[int, Module] = {}
+
+    def plain(module: Module) -> Module:
+        made = known.get(id(module))
+        if made is None:
+            children = tuple((name, part(child)) for name, child in module.children)
+            made = known[id(module)] = module._replace(children=children, caches=())
+        return made
+
+    def part(child: Module | Stack) -> Module | Stack:
+        if isinstance(child, Module):
+            return plain(child)
+        runs = tuple(Run(tuple(plain(each) for each in run.modules), run.times) for run in child.runs)
+        return Stack(runs, child.first_index)
+
+    return plain(tree)

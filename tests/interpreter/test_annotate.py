@@ -1,0 +1,105 @@
+"""Attention, caches, embedding and head are stated where the structure shows them, and not otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from neurarch_schemas.accounting.kv_cache import kv_cache
+from neurarch_schemas.interpreter import interpret
+from neurarch_schemas.modules.tree import Module, walk
+
+TEXT = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads, kv_heads, causal=True):
+        super().__init__()
+        self.num_heads = heads
+        self.num_kv_heads = kv_heads
+        self.head_dim = width // heads
+        self.q_proj = nn.Linear(width, heads * self.head_dim)
+        self.k_proj = nn.Linear(width, kv_heads * self.head_dim)
+        self.v_proj = nn.Linear(width, kv_heads * self.head_dim)
+        self.o_proj = nn.Linear(width, width)
+
+    def forward(self, x):
+        return F.scaled_dot_product_attention(x, x, x, is_causal=True)
+
+
+class GPT(nn.Module):
+    def __init__(self, width=32, heads=4, kv_heads=2, depth=3, vocabulary=100):
+        super().__init__()
+        self.wte = nn.Embedding(vocabulary, width)
+        self.wpe = nn.Embedding(16, width)
+        self.blocks = nn.ModuleList([Attention(width, heads, kv_heads) for _ in range(depth)])
+        self.lm_head = nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+"""
+
+
+def tree_of(text: str, expression: str = "GPT()") -> Module:
+    result = interpret(text, expression, path="model.py")
+    assert result.exact, result.reason
+    assert result.tree is not None
+    return result.tree
+
+
+def per_token(text: str) -> int | None:
+    cache = kv_cache(tree_of(text))
+    return None if cache is None else cache.per_token
+
+
+def test_keys_and_values_of_each_layer() -> None:
+    assert per_token(TEXT) == 3 * 2 * (2 * 8)
+    shapes = {visit.module.attention for visit in walk(tree_of(TEXT))} - {None}
+    assert [(shape.heads, shape.kv_heads, shape.qk_dim) for shape in shapes if shape] == [(4, 2, 8)]
+
+
+def test_parts() -> None:
+    parts = {visit.path: (visit.part, visit.module.lookup) for visit in walk(tree_of(TEXT))}
+    assert parts["wte"] == ("embedding", True)
+    assert parts["wpe"] == ("position", True)
+    assert parts["lm_head"] == ("head", False)
+    assert parts["blocks.{}.q_proj"][0] == "attention"
+
+
+def test_fused_projection() -> None:
+    old = TEXT[TEXT.index("        self.q_proj") : TEXT.index("        self.o_proj")]
+    fused = TEXT.replace(old, "        self.c_attn = nn.Linear(width, (heads + 2 * kv_heads) * self.head_dim)\n")
+    assert per_token(fused) == 3 * 2 * (2 * 8)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("is_causal=True", "is_causal=False"),
+        ("self.head_dim = width // heads", "self.head_dim = 5 + 0 * width; size = 8"),
+        ("def forward(self, x):\n        return F", "def forward(self, x, window_mask=None):\n        return F"),
+        ("for block in self.blocks:\n            x = block(x)", "for _ in range(4):\n            x = self.shared(x)"),
+        ("self.num_kv_heads = kv_heads", "self.num_kv_heads = 4"),
+        ("self.num_kv_heads = kv_heads", "self.sliding_window = 8"),
+        ("self.num_kv_heads = kv_heads", "self.is_causal = False"),
+        ("self.num_kv_heads = kv_heads", "self.A_log = nn.Parameter(torch.ones(3))"),
+    ],
+)
+def test_nothing_is_said_where_something_is_open(old: str, new: str) -> None:
+    assert old in TEXT
+    changed = TEXT.replace(old, new)
+    if "size = 8" in new:
+        changed = changed.replace("heads * self.head_dim", "heads * size")
+    assert per_token(changed) is None
+
+
+def test_one_open_layer_keeps_the_whole_tree_silent() -> None:
+    odd = TEXT.replace(
+        "        self.lm_head",
+        "        self.blocks[0].window_size = 4\n        self.lm_head",
+    )
+    assert per_token(odd) is None
