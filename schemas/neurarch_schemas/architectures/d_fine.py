@@ -51,18 +51,24 @@ def hybrid_encoder(config: ModelConfig) -> Module:
     return Module("HybridEncoder", children=named(parts))
 
 
-def decoder_layer(config: ModelConfig) -> Module:
+def fine_attention(config: ModelConfig) -> Module:
+    """``decoder_n_points`` is a number for all levels or a list of one for each."""
     hidden, heads = config.integer("d_model"), config.integer("decoder_attention_heads")
     given = config.get("decoder_n_points")
     points = sum(config.integers("decoder_n_points"))
     if not isinstance(given, list):
         points *= config.integer("num_feature_levels")
     scale = Tensor("num_points_scale", (points,), "buffer")
+    return deformable_attention(hidden, heads, points, projects=False).with_(tensors=(scale,))
+
+
+def decoder_layer(config: ModelConfig) -> Module:
+    hidden, heads = config.integer("d_model"), config.integer("decoder_attention_heads")
     gate = {"gate": linear(2 * hidden, 2 * hidden), "norm": layer_norm(hidden)}
     parts: dict[str, Module | Stack | None] = {
         "self_attn": self_attention(hidden, heads),
         "self_attn_layer_norm": layer_norm(hidden),
-        "encoder_attn": deformable_attention(hidden, heads, points, projects=False).with_(tensors=(scale,)),
+        "encoder_attn": fine_attention(config),
         "mlp": perceptron(hidden, config.integer("decoder_ffn_dim"), hidden).with_(part="feed-forward"),
         "final_layer_norm": layer_norm(hidden),
         "gateway": Module("Gate", children=named({**gate})),
@@ -78,7 +84,7 @@ def evaluated_layer(config: ModelConfig) -> int:
     return value if value >= 0 else config.integer("decoder_layers") + value
 
 
-def decoder(config: ModelConfig) -> dict[str, Module | Stack | None]:
+def decoder(config: ModelConfig, layer: Module) -> dict[str, Module | Stack | None]:
     """Layers behind the evaluated one are built twice."""
     hidden, count = config.integer("d_model"), config.integer("decoder_layers")
     quality = prediction_head(
@@ -86,7 +92,7 @@ def decoder(config: ModelConfig) -> dict[str, Module | Stack | None]:
     )
     further = max(count - evaluated_layer(config) - 1, 0)
     return {
-        "layers": stack(decoder_layer(config), times=count + further),
+        "layers": stack(layer, times=count + further),
         "query_pos_head": prediction_head(4, 2 * hidden, hidden, 2),
         "pre_bbox_head": prediction_head(hidden, hidden, 4, 3),
         "lqe_layers": stack(Module("LocationQuality", children=(("reg_conf", quality),)), times=count),
@@ -117,7 +123,7 @@ def detector(config: ModelConfig, heads: dict[str, Stack]) -> Module:
         "encoder": hybrid_encoder(config),
         **query_parts(config),
         "decoder_input_proj": decoder_levels(config),
-        "decoder": Module("Decoder", scalars, named({**decoder(config), **heads})),
+        "decoder": Module("Decoder", scalars, named({**decoder(config, decoder_layer(config)), **heads})),
     }
     return Module("Model", children=named(parts))
 

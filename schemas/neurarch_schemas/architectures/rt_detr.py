@@ -32,7 +32,7 @@ def resnet_layer(config: ModelConfig, inputs: int, outputs: int, *, first: bool,
     projection = convolution_norm(inputs, outputs, 1)
     if config.text("layer_type") == "bottleneck":
         pooled, shortcut = strided, projection if changes else None
-        widths = ((inputs, narrow, 1), (narrow, narrow, 3), (narrow, outputs, 1))
+        widths: tuple[tuple[int, int, int], ...] = ((inputs, narrow, 1), (narrow, narrow, 3), (narrow, outputs, 1))
     else:
         pooled, shortcut = inputs != outputs, projection if first else None
         widths = ((inputs, outputs, 3), (outputs, outputs, 3))
