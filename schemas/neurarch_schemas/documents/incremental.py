@@ -16,7 +16,7 @@ from neurarch_schemas.documents.frames import Frame, Resume
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node, RawProblem, duplicates, object_data
 from neurarch_schemas.documents.parser import Parser
-from neurarch_schemas.documents.reporting import LARGE, Unbalanced
+from neurarch_schemas.documents.reporting import LARGE, Exhausted, Unbalanced
 
 
 def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed: bool) -> Node | None:
@@ -25,8 +25,12 @@ def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed
         return None
     member = root.members[0]
     node = member.node
+    if node is None:
+        return None
+    if not (node.opened and node.closed):
+        return _edited_around_damage(root, node, old, new, edit, comments_allowed)
     damage = list(_structural_damage(root, 0))
-    if node is None or (damage and len(new) <= LARGE):
+    if damage and len(new) <= LARGE:
         return None
     # Brackets that did not match are read again together with the edit: it may have repaired them.
     begin = min([edit.span[0], *(place[0] for place in damage)])
@@ -39,9 +43,32 @@ def edited_tree(root: Node, old: str, new: str, edit: TextEdit, comments_allowed
         return result
     if end > start + node.length or (child := editor.edited(node, start)) is None:
         return None
+    return _document(root, child, editor)
+
+
+def _edited_around_damage(
+    root: Node, node: Node, old: str, new: str, edit: TextEdit, comments_allowed: bool
+) -> Node | None:
+    """The tree of a large text whose outermost bracket is missing: what an edit far from damage does not touch stays.
+
+    None where the edit may have to do with the damage, and for indentation, which may tell what a line belongs to.
+    """
+    removed = old[edit.span[0] : edit.span[1]]
+    if len(new) <= LARGE or not node.opened or not (removed + edit.text).strip() or _breaks_line(removed + edit.text):
+        return None
+    editor = _Editor(old, new, edit.span, comments_allowed, around_damage=True)
+    child = editor.edited(node, root.starts[0])
+    return None if child is None else _document(root, child, editor)
+
+
+def _breaks_line(text: str) -> bool:
+    return "\n" in text or "\r" in text
+
+
+def _document(root: Node, child: Node, editor: _Editor) -> Node:
     result = Node("array", root.length + editor.delta, [child.data])
     result.members = [Member(None, 0, 0, child.length, child.data, child)]
-    result.starts = [start]
+    result.starts = list(root.starts)
     result.problems = editor.moved(root.problems)
     return result
 
@@ -59,7 +86,9 @@ def _structural_damage(node: Node, start: int) -> Iterator[Span]:
 class _Editor:
     """``span`` is the part of the old text that is read again; around it, old and new are the same."""
 
-    def __init__(self, old: str, new: str, span: Span, comments_allowed: bool) -> None:
+    def __init__(self, old: str, new: str, span: Span, comments_allowed: bool, around_damage: bool = False) -> None:
+        self.around_damage = around_damage
+        """Containers may lack their closing brackets, as long as nothing is read anew there but sound members."""
         self.old = old
         self.new = new
         self.start, self.end = span
@@ -72,13 +101,15 @@ class _Editor:
         if not problems or not self.delta:
             return tuple(problems)
         limit = self.end - base
-        return tuple(_shifted(problem, self.delta) if problem.start >= limit else problem for problem in problems)
+        return tuple(
+            _shifted(problem, self.delta, limit) if problem.start >= limit else problem for problem in problems
+        )
 
     def edited(self, node: Node, start: int) -> Node | None:
         """The node that begins at ``start`` after the edit, which lies within its brackets; None: unknown."""
-        if not (start < self.start and self.end < start + node.length and node.opened and node.closed):
+        if not (start < self.start and self.end < start + node.length and node.opened):
             return None
-        if node.conflict:
+        if node.conflict or not (node.closed or self.around_damage):
             return None
         members = expand(node, self.old, start).members or []
         starts = node.starts
@@ -118,6 +149,7 @@ class _Editor:
         result.starts = node.starts[: at + 1] + [place + self.delta for place in node.starts[at + 1 :]]
         result.problems = self.moved(node.problems, start)
         result.index, result.unread = node.index, node.unread
+        result.closed = node.closed
         return result
 
     def _first_to_read(self, node: Node, start: int, first: int) -> int:
@@ -141,10 +173,13 @@ class _Editor:
             at = bisect_left(starts, problem.start)
             if at < len(starts) and starts[at] == problem.start and problem.rule != "json-duplicate-key":
                 barred.add(at)
-        for by_layout in (False, True) if len(self.new) > LARGE else (False,):
-            resume = Resume(starts, start + self.delta, behind, barred, start + node.length - 1 + self.delta)
+        closing = start + node.length - node.closed + self.delta
+        for by_layout in (False, True) if len(self.new) > LARGE and not self.around_damage else (False,):
+            resume = Resume(starts, start + self.delta, behind, barred, closing)
             frame = self._reader_frame(node, start, first, resume, by_layout)
             if frame is not None and resume.met is not None:
+                if self.around_damage and _touches_damage(node, first, resume.met):
+                    return None
                 return self._spliced(node, first, resume.met, frame)
         return None
 
@@ -168,7 +203,7 @@ class _Editor:
             frame.has_members, frame.end_before = True, at
         try:
             parser.read_members(frame, at)
-        except Unbalanced:
+        except (Unbalanced, Exhausted):
             return None
         return frame if frame.kind == node.kind and frame.closed and parser.owner is None else None
 
@@ -184,13 +219,13 @@ class _Editor:
         starts = node.starts[:first] + frame.starts + [place + self.delta for place in node.starts[met:]]
         result = Node(node.kind, node.length + self.delta, [])
         result.members, result.starts = members, starts
-        result.conflict = frame.conflict
+        result.conflict, result.closed = frame.conflict, node.closed
         begin = node.starts[first - 1] + old[first - 1].length if first else 1
         end = node.starts[met] if met < len(old) else node.length - 1
         problems = [problem for problem in node.problems if problem.rule != "json-duplicate-key"]
         kept = [problem for problem in problems if problem.start < begin]
         kept += frame.problems
-        kept += [_shifted(problem, self.delta) for problem in problems if problem.start >= end]
+        kept += [_shifted(problem, self.delta, end) for problem in problems if problem.start >= end]
         if isinstance(node.data, list):
             result.data = node.data[:first] + [member.value for member in frame.members] + node.data[met:]
         else:
@@ -200,6 +235,17 @@ class _Editor:
                 kept += duplicates(members, starts)
         result.problems = tuple(kept)
         return result
+
+
+def _touches_damage(node: Node, first: int, met: int) -> bool:
+    """Whether brackets do not match in the members from ``first`` to ``met``, or right beside them."""
+    members, starts = node.members or [], node.starts
+    begin = starts[first - 1] if first else 0
+    end = starts[met + 1] if met + 1 < len(members) else node.length
+    beside = members[max(first - 1, 0) : met + 1]
+    return any(problem.structural and begin <= problem.start < end for problem in node.problems) or any(
+        member.child is not None and not (member.child.opened and member.child.closed) for member in beside
+    )
 
 
 def _spliced_data(
@@ -232,11 +278,12 @@ def _unread(members: list[Member]) -> int:
     return sum(member.value_length < 0 for member in members)
 
 
-def _shifted(problem: RawProblem, by: int) -> RawProblem:
+def _shifted(problem: RawProblem, by: int, limit: int) -> RawProblem:
+    """A problem behind ``limit``, moved; what it refers to may lie before."""
     related, fix = problem.related, problem.fix
     return problem._replace(
         start=problem.start + by,
         end=problem.end + by,
-        related=None if related is None else (related[0] + by, related[1] + by),
+        related=related if related is None or related[0] < limit else (related[0] + by, related[1] + by),
         fix=None if fix is None else (fix[0] + by, fix[1] + by, fix[2]),
     )

@@ -11,7 +11,7 @@ from neurarch_schemas.documents.document import Span, SyntaxProblem, TextEdit
 from neurarch_schemas.documents.expand import expand
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.line_index import LineIndex
-from neurarch_schemas.documents.nodes import Member, Node, NodeKind
+from neurarch_schemas.documents.nodes import NOT_READ, Member, Node, NodeKind
 from neurarch_schemas.documents.pointer import join_pointer, split_pointer
 from neurarch_schemas.documents.reader import read
 
@@ -19,7 +19,7 @@ __all__ = ["JsonDocument", "Place", "join_pointer", "split_pointer"]
 
 Part = Literal["key", "value", "object", "array", "outside"]
 MAX_PROBLEMS = 100
-"""So many syntax problems of one file are told at most."""
+"""So many syntax problems of one file are told at most; one more then says how many there are."""
 _MANY_EDITS = 8
 """More edits at once than this, and the text is read afresh."""
 
@@ -103,8 +103,18 @@ class JsonDocument:
     @cached_property
     def problems(self) -> tuple[SyntaxProblem, ...]:
         """What is wrong with the text, in order of place."""
-        found = sorted(_located(self._root, 0, "", True), key=lambda problem: problem.span)
-        return tuple(found[:MAX_PROBLEMS])
+        every = self._all_problems
+        if len(every) <= MAX_PROBLEMS:
+            return every
+        first = every[MAX_PROBLEMS]
+        message = f"and {len(every) - MAX_PROBLEMS:,} more problems from here on"
+        last = [problem for problem in every[MAX_PROBLEMS:] if problem.message == NOT_READ]
+        more = SyntaxProblem("json-syntax", message, first.span, first.pointer)
+        return (*every[:MAX_PROBLEMS], more, *last)
+
+    @cached_property
+    def _all_problems(self) -> tuple[SyntaxProblem, ...]:
+        return tuple(sorted(_located(self._root, 0, "", True), key=lambda problem: problem.span))
 
     @cached_property
     def lines(self) -> LineIndex:
@@ -115,7 +125,7 @@ class JsonDocument:
         span = self.pair_span(pointer)
         return span is not None and any(
             problem.rule == "json-syntax" and span[0] <= problem.span[0] < max(span[1], span[0] + 1)
-            for problem in self.problems
+            for problem in self._all_problems
         )
 
     def _find(self, pointer: str) -> tuple[Node, int, int] | None:

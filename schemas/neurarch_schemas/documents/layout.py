@@ -4,49 +4,58 @@ from __future__ import annotations
 
 import re
 
-KEY_AHEAD = re.compile(r'"(?:[^"\\\n\r]|\\.)*"[ \t\n\r]*:')
+LONG = 4_000
+"""So many code points are looked at, at most, to tell what a token means: whatever a text holds, reading is linear."""
+_KEY = r'"(?:[^"\\\n\r]|\\.){0,1000}+"[ \t\n\r]{0,4000}+'
+KEY_AHEAD = re.compile(f"{_KEY}:")
 """A string in the place of a key."""
-PAIR_AHEAD = re.compile(r'"(?:[^"\\\n\r]|\\.)*"[ \t\n\r]*:[ \t\n\r]*[^,\]} \t\n\r]')
-BARE_KEY_AHEAD = re.compile(r"""(?:[A-Za-z_$][\w$.\-]*|'[^'\n\r]*')[ \t]*:""")
-_TRIVIA = re.compile(r"(?:[ \t\n\r]+|//[^\n\r]*|#[^\n\r]*|/\*.*?\*/)*", re.DOTALL)
-_SCALAR = r'(?:"(?:[^"\\\n\r]|\\.)*"|[-+.\w]+)'
-LIST_AHEAD = re.compile(rf"[ \t\n\r]*{_SCALAR}[ \t\n\r]*(?:,[ \t\n\r]*{_SCALAR}[ \t\n\r]*[,\]]|\])")
+PAIR_AHEAD = re.compile(_KEY + r":[ \t\n\r]{0,4000}+[^,\]} \t\n\r]")
+BARE_KEY_AHEAD = re.compile(r"""(?:[A-Za-z_$][\w$.\-]{0,1000}+|'[^'\n\r]{0,1000}+')[ \t]{0,4000}+:""")
+TRIVIA = re.compile(r"(?:[ \t\n\r]+|//[^\n\r]*|#[^\n\r]*|/\*.{0,4000}?\*/)*+", re.DOTALL)
+_BLANKS = re.compile(r"[ \t]*+")
+_SCALAR = r'(?:"(?:[^"\\\n\r]|\\.){0,1000}+"|[-+.\w]{1,1000}+)'
+_GAP = r"[ \t\n\r]{0,4000}+"
+LIST_AHEAD = re.compile(rf"{_GAP}{_SCALAR}{_GAP}(?:,{_GAP}{_SCALAR}{_GAP}[,\]]|\])")
 """Scalars with commas between them, as only a list has them."""
-_BRACKETS = re.compile(r'"(?:[^"\\\n\r]|\\.)*"|[\[\]{}]')
+_STRINGS = re.compile(r'(?<!\\)"[^"\\\n\r]*+(?:\\.[^"\\\n\r]*+)*+"')
+_HOLDERS = re.compile(r"""["'/#(“”„]""")
+"""What strings in other quotes, comments and tuples begin with."""
 
 
 def line_start(text: str, offset: int) -> int:
-    """Offset of the first character of the line that holds ``offset``."""
-    start = text.rfind("\n", 0, offset) + 1
+    """Offset of the first character of the line that holds ``offset``; of one ``LONG`` before it on a longer line."""
+    begin = max(offset - LONG, 0)
+    start = max(text.rfind("\n", begin, offset) + 1, begin)
     return max(start, text.rfind("\r", start, offset) + 1)
 
 
 def own_line_column(text: str, offset: int) -> int:
     """The length of the indentation before ``offset``; -1 if anything else stands before it on its line."""
-    at = offset
-    while at > 0 and text[at - 1] in " \t":
-        at -= 1
+    if offset > 0 and text[offset - 1] not in " \t\n\r\ufeff":
+        return -1
+    begin = max(offset - LONG, 0)
+    at = begin + len(text[begin:offset].rstrip(" \t"))
     return offset - at if at == 0 or text[at - 1] in "\n\r\ufeff" else -1
 
 
 def line_column(text: str, offset: int) -> int:
     """The length of the indentation of the line that holds ``offset``."""
-    start = at = line_start(text, offset)
-    while at < offset and text[at] in " \t":
-        at += 1
-    return at - start
+    start = line_start(text, offset)
+    if start > 0 and text[start - 1] not in "\n\r":
+        return 0
+    found = _BLANKS.match(text, start, offset)
+    return 0 if found is None else found.end() - start
 
 
 def ends_line(text: str, offset: int) -> bool:
     """Nothing but blanks or a comment stands between ``offset`` and the end of its line."""
-    at = offset
-    while text[at : at + 1] in (" ", "\t"):
-        at += 1
+    found = _BLANKS.match(text, offset)
+    at = offset if found is None else found.end()
     return text[at : at + 1] in ("", "\n", "\r", "#") or text.startswith(("//", "/*"), at)
 
 
 def skip_trivia(text: str, at: int) -> int:
-    found = _TRIVIA.match(text, at)
+    found = TRIVIA.match(text, at)
     return at if found is None else found.end()
 
 
@@ -60,10 +69,14 @@ def next_token(text: str, at: int) -> tuple[int, bool]:
 
 def bracket_balance(text: str) -> int:
     """Opening less closing brackets, strings left aside."""
-    balance = 0
-    for token in _BRACKETS.findall(text):
-        if token in ("{", "["):
-            balance += 1
-        elif token in ("}", "]"):
-            balance -= 1
-    return balance
+    return _balance(_STRINGS.sub("", text))
+
+
+def is_surely_unbalanced(text: str) -> bool:
+    """Whether brackets are missing or too many, and nothing else is there that could hold some."""
+    bare = _STRINGS.sub("", text)
+    return _HOLDERS.search(bare) is None and _balance(bare) != 0
+
+
+def _balance(bare: str) -> int:
+    return bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")

@@ -12,6 +12,10 @@ from typing import Literal, NamedTuple
 from neurarch_schemas.documents.document import SyntaxRule
 from neurarch_schemas.documents.json_value import JSONValue
 
+NOT_READ = "there is too much damage up to here: the rest of the file is not read"
+"""The message where reading a large text was given up."""
+MAX_DUPLICATES = 1_000
+"""So many equal keys of one object are reported at most."""
 NodeKind = Literal["object", "array"]
 
 
@@ -163,5 +167,7 @@ def duplicates(members: list[Member], starts: list[int]) -> list[RawProblem]:
             related = (starts[before], starts[before] + members[before].key_length)
             span = (starts[at], starts[at] + member.key_length)
             found.append(RawProblem("json-duplicate-key", message, *span, member.key, related))
+            if len(found) >= MAX_DUPLICATES:
+                break
         last[member.key] = at
     return found

@@ -6,12 +6,14 @@ on a line of its own, indented as the keys of an outer object, belongs to that o
 
 from __future__ import annotations
 
+import re
+
 from neurarch_schemas.documents import layout, recovery
 from neurarch_schemas.documents.frames import Frame
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member
 from neurarch_schemas.documents.repairs import Repairs, Value
-from neurarch_schemas.documents.reporting import LARGE, Unbalanced
+from neurarch_schemas.documents.reporting import LARGE, Exhausted, Unbalanced
 from neurarch_schemas.documents.scanner import (
     JUNK,
     Scalar,
@@ -31,6 +33,8 @@ from neurarch_schemas.documents.strict import (
     is_too_deep,
     quick_value,
 )
+
+_TOKEN = re.compile(r'"|[{\[]+|[}\]]+')
 
 
 class Parser(Repairs):
@@ -78,7 +82,12 @@ class Parser(Repairs):
 
     def read_frame(self, frame: Frame, at: int) -> Value:
         self.frames.append(frame)
-        end = self.read_members(frame, at)
+        try:
+            end = self.read_members(frame, at)
+        except Exhausted as stop:
+            if not self.by_layout:
+                raise Unbalanced from None
+            end = self._stop(frame, stop.at)
         self.frames.pop()
         node = frame.node(end)
         return Value(frame.start, end, node.data, node)
@@ -90,34 +99,49 @@ class Parser(Repairs):
     def _quick(self, at: int) -> Value | None:
         """The container at ``at`` if it is sound, read by the standard library; its members' places are found later."""
         depth = len(self.frames)
-        if depth > 16 or (self.by_layout and depth == 1) or (self.is_large and self._may_be_large(at, depth)):
+        if depth > 16 or (self.by_layout and depth == 1):
             return None
         text = self.text
-        try:
-            value, end = self.scan(text, at)
-        except STRICT_ERRORS:
+        sound = self._sound_part(at, depth) if self.is_large else self._scan_part(0, at, len(text))
+        if sound is None:
             return None
+        value, end = sound
         if self.by_layout and not self._fits_layout(at, end):
             return None
         if end - at > 2 * MAX_DEPTH and is_too_deep(text, at, end, value, MAX_DEPTH - depth):
             return None
         return Value(at, end, value)
 
-    def _may_be_large(self, at: int, depth: int) -> bool:
-        """Guesses a container's size by the next brackets, else by the line that seems to close it."""
+    def _sound_part(self, at: int, depth: int) -> tuple[JSONValue, int] | None:
+        """The container at ``at`` of a large text, unless it is damaged or itself large.
+
+        The standard library counts lines up to each error it finds, and reads on to the next one: it is given a part
+        of the text only, which ends where the next brackets, or else the line that seems to close it, tell.
+        """
         text = self.text
-        if len(text) - at < LARGE:
-            return False
         closer = "}" if text[at] == "{" else "]"
         close = text.find(closer, at, at + LARGE)
-        if close >= 0 and text.find(text[at], at + 1, close) < 0:
-            return False
+        if close < 0:
+            return None
+        if text.find(text[at], at + 1, close) < 0 and (sound := self._scan_part(at, at, close + 1)) is not None:
+            return sound
         start = layout.line_start(text, at)
         indent = text[start : start + layout.line_column(text, at)]
-        if text.find(f"\n{indent}{closer}", at, at + LARGE) >= 0:
-            return False
+        line = text.find(f"\n{indent}{closer}", at, at + LARGE)
+        if line >= 0:
+            return self._scan_part(at, at, line + len(indent) + 2)
         # In a file without lines the outer containers are the large ones.
-        return depth < 4 or "\n" in text[at : at + 4096]
+        if len(text) - at >= LARGE and (depth < 4 or "\n" in text[at : at + 4096]):
+            return None
+        return self._scan_part(at, at, at + LARGE)
+
+    def _scan_part(self, start: int, at: int, end: int) -> tuple[JSONValue, int] | None:
+        text = self.text
+        try:
+            value, length = self.scan(text if end - start >= len(text) else text[start:end], at - start)
+        except STRICT_ERRORS:
+            return None
+        return value, start + length
 
     def _fits_layout(self, at: int, end: int) -> bool:
         text = self.text
@@ -160,6 +184,7 @@ class Parser(Repairs):
                 if not (character in ('"', "'", "_", "$", "“", "”") or character.isalpha()):
                     at = self._stray(frame, start)
                     if self.owner is not None:
+                        frame.closed = False
                         return at
                     continue
                 value_at = key_end = start
@@ -303,7 +328,7 @@ class Parser(Repairs):
         if character == "=":
             self.report("json-syntax", "a colon stands between key and value, not =", after, after + 1, ":")
             return self.skip(after + 1)
-        on_next_line = layout.line_start(text, after) > start
+        on_next_line = "\n" in text[key_end:after] or "\r" in text[key_end:after]
         if character in ("", ",", "}", "]") or on_next_line or layout.KEY_AHEAD.match(text, after) is not None:
             self.report("json-syntax", f'"{key}" has no value', start, key_end)
             return -after
@@ -409,6 +434,15 @@ class Parser(Repairs):
             if frame.needs_comma:
                 before = frame.end_of_members
                 self._add("json-syntax", "a comma is missing", start, start + 1, fix=(before, before, ","))
+            quick = SCALAR.match(text, start)
+            if quick is not None:
+                spelled = quick[quick.lastindex or 1]
+                at = start + len(spelled) + (2 if quick.lastindex == 1 else 0)
+                frame.add(Member(None, 0, 0, at - start, quick_value(quick)), start)
+                if text[quick.end()] == ",":
+                    frame.comma, frame.needs_comma = quick.end(), False
+                    at = quick.end() + 1
+                continue
             found = self.value(start)
             length = found.end - start
             frame.add(Member(None, 0, 0, length, found.value, found.node, found.readable), start)
@@ -421,13 +455,16 @@ class Parser(Repairs):
 
 def _skip_nested(text: str, at: int) -> int:
     depth = 0
-    while at < len(text):
-        character = text[at]
-        if character == '"':
-            at = read_string(text, at, silent).end
+    while (token := _TOKEN.search(text, at)) is not None:
+        at = token.end()
+        brackets = token[0]
+        if brackets == '"':
+            at = read_string(text, token.start(), silent).end
             continue
-        depth += (character in "{[") - (character in "}]")
-        at += 1
-        if depth == 0:
-            break
-    return at
+        if brackets[0] in "{[":
+            depth += len(brackets)
+        elif depth <= len(brackets):
+            return token.start() + depth
+        else:
+            depth -= len(brackets)
+    return len(text)

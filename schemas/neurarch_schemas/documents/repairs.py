@@ -51,6 +51,14 @@ class Repairs(Reporting, ABC):
         self.owner, self.at_owner = owner, at
         return end
 
+    def _stop(self, frame: Frame, at: int) -> int:
+        """Ends a container in which reading ends at ``at``, and with it all others: whose the rest is, is not known."""
+        if not self.stopped:
+            self.not_read(frame, at)
+        frame.closed = False
+        self.owner, self.at_owner = self.frames[0], len(self.text)
+        return max(len(self.text.rstrip(" \t\n\r")), frame.end_of_members)
+
     def _return(self, frame: Frame) -> int:
         """Takes up reading in the container that an unclosed one was left for."""
         self.owner = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neurarch_schemas.documents import layout
 from neurarch_schemas.documents.document import SyntaxRule
 from neurarch_schemas.documents.frames import Frame
-from neurarch_schemas.documents.nodes import RawProblem
+from neurarch_schemas.documents.nodes import NOT_READ, RawProblem
 from neurarch_schemas.documents.scanner import CONFLICT
 from neurarch_schemas.documents.strict import SPACE, strict_scanner
 
@@ -14,8 +14,24 @@ LARGE = 65_536
 _INVISIBLE = "\u00a0\ufeff\u200b\u2028\u2029\u0085\x0b\x0c\u3000\u2003"
 
 
+MAX_REPAIRS = 1_000
+"""After so many syntax problems a large text is not read on: it is something else, and who edits it waits."""
+MAX_STEPS = 250_000
+"""So many tokens that are not plain pairs are read of a large damaged text."""
+MAX_COMMENTS = 1_000
+"""So many comments of a large text are reported; the others are skipped in silence."""
+
+
 class Unbalanced(Exception):
     """The brackets do not match."""
+
+
+class Exhausted(Exception):
+    """The text holds more damage than is repaired; ``at`` is where reading ends."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.at = at
 
 
 class Reporting:
@@ -40,6 +56,15 @@ class Reporting:
         """The text has ended inside a container, which is reported."""
         self.comma_at_owner = -1
         self.repaired = 0
+        self.reported = 0
+        """Syntax problems so far."""
+        self.comments = 0
+        self.comments_end = True
+        """There may be a ``*/`` further on."""
+        self.steps = 0
+        """Tokens, or spaces between tokens, that were looked at."""
+        self.stopped = False
+        """The text is not read to its end."""
 
     @property
     def balance(self) -> int:
@@ -72,6 +97,17 @@ class Reporting:
         if related is not None:
             related = (related[0] - base, related[1] - base)
         frame.problems.append(RawProblem(rule, message, start - base, end - base, key, related, structural, fix))
+        if rule == "json-syntax":
+            self.reported += 1
+            if self.reported >= MAX_REPAIRS and self.is_large:
+                raise Exhausted(start)
+
+    def not_read(self, frame: Frame, at: int) -> None:
+        """Reports that reading ends at ``at``, in ``frame``."""
+        self.stopped = True
+        at = max(at, frame.end_of_members)
+        start = min(at, max(len(self.text) - 1, 0)) - frame.start
+        frame.problems.append(RawProblem("json-syntax", NOT_READ, start, start + 1, structural=True))
 
     def structural(self, message: str, start: int, end: int, related: tuple[int, int] | None = None) -> None:
         """Reports brackets that do not match. Raises Unbalanced while brackets are trusted."""
@@ -83,6 +119,11 @@ class Reporting:
         """Behind white space, comments and conflict markers."""
         text = self.text
         while True:
+            self.steps += 1
+            if self.steps > MAX_STEPS and self.is_large:
+                raise Exhausted(at)
+            if self.comments > MAX_COMMENTS and self.is_large:
+                at = layout.skip_trivia(text, at)
             space = SPACE.match(text, at)
             at = at if space is None else space.end()
             character = text[at : at + 1]
@@ -110,7 +151,8 @@ class Reporting:
         line_end = line_end_of(text, at)
         end = line_end
         if text.startswith("/*", at):
-            close = text.find("*/", at + 2)
+            close = text.find("*/", at + 2) if self.comments_end else -1
+            self.comments_end = close >= 0
             if close >= 0:
                 end = close + 2
             else:
@@ -119,7 +161,9 @@ class Reporting:
         elif not text.startswith("//", at) and text[at] != "#":
             return at
         if not self.comments_allowed or text[at] == "#":
-            self.report("json-comment", "JSON has no comments: strict parsers refuse this file", at, end)
+            self.comments += 1
+            if self.comments <= MAX_COMMENTS or not self.is_large:
+                self.report("json-comment", "JSON has no comments: strict parsers refuse this file", at, end)
         return end
 
 

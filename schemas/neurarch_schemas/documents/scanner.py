@@ -38,6 +38,7 @@ CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: [^\n\r]*)?(?=[\n\r]|\Z)")
 CLOSING = re.compile(r"[ \t]*(?:[,}\]\n\r]|\Z)")
 """What follows the quote that closes a value."""
 MEANT_KEY = re.compile(r"""([\w.\-]+)[ \t]*:[ \t]*(?=[\[{"'\w\-]|$)""")
+CLOSED_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+"')
 STRING_PART = re.compile(r'[^"\\\x00-\x1f]+')
 
 FOREIGN_WORDS: dict[str, str] = {
@@ -52,6 +53,8 @@ NONFINITE: dict[str, float] = {
 MAX_DIGITS = 4300
 """Longer integers are not read: Python refuses to print them (its default limit for conversions)."""
 
+_LONG_STRING = 10_000
+"""Longer text behind a quote is not searched for the place where a string was meant to end."""
 _NOT_CLOSED = "this string is not closed"
 _CURLY = re.compile(r"[“”„]([^“”\"\n\r]*)[“”\"]")
 _TUPLE = re.compile(r"\([^()\n\r]*\)")
@@ -73,11 +76,8 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
     """
     quote = text[start]
     if quote == '"':
-        try:
-            value, end = scan_string(text, start + 1, True)
-        except ValueError:
-            pass
-        else:
+        value, end = _sound_string(text, start)
+        if end > start:
             following = text[end : end + 1]
             if not (following.isalnum() or following == "_"):
                 return Scalar(end, value)
@@ -130,6 +130,20 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
     return Scalar(at, value)
 
 
+def _sound_string(text: str, start: int) -> tuple[str, int]:
+    """The string at ``start`` and where it ends; ``start`` itself where it is not sound."""
+    # The standard library counts the lines of the whole text for each of its errors: it is given the string alone.
+    closed = CLOSED_STRING.match(text, start)
+    if closed is None:
+        return "", start
+    if "\\" not in closed[0]:
+        return closed[0][1:-1], closed.end()
+    try:
+        return scan_string(closed[0], 1, True)[0], closed.end()
+    except ValueError:
+        return "", start
+
+
 def read_curly(text: str, start: int, report: Report) -> Scalar | None:
     """A string in typographic quotes, as word processors write them; None where there is none."""
     found = _CURLY.match(text, start)
@@ -154,6 +168,8 @@ def _goes_on(text: str, line_end: int, quote: str) -> bool:
 
 def _meant_end(text: str, start: int, end: int) -> int:
     """Where a string that ``end`` (its line's end, or another string's quote) cuts off was meant to end."""
+    if end - start > _LONG_STRING:
+        return end
     body = text[start + 1 : end]
     meant_key = MEANT_KEY.match(body)
     if meant_key is not None:

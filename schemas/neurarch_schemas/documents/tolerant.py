@@ -9,7 +9,7 @@ from neurarch_schemas.documents.frames import Frame
 from neurarch_schemas.documents.nodes import Member, Node, RawProblem
 from neurarch_schemas.documents.parser import Parser
 from neurarch_schemas.documents.repairs import Value
-from neurarch_schemas.documents.reporting import Unbalanced, line_end_of
+from neurarch_schemas.documents.reporting import LARGE, Exhausted, Unbalanced, line_end_of
 
 _LFS = re.compile(r"version https://git-lfs\.github\.com/spec/")
 _NEAR = 300
@@ -20,6 +20,9 @@ def read_tolerantly(text: str, comments_allowed: bool) -> Node:
     """A list whose only member is the document's value, with the problems found; nothing raises."""
     try:
         try:
+            # Reading a large text by its brackets to find that they do not match takes longer than to count them.
+            if len(text) > LARGE and layout.is_surely_unbalanced(text):
+                raise Unbalanced
             return _read(text, comments_allowed, by_layout=False)
         except Unbalanced:
             return _read(text, comments_allowed, by_layout=True)
@@ -34,6 +37,17 @@ def _read(text: str, comments_allowed: bool, by_layout: bool) -> Node:
     parser = Parser(text, comments_allowed, by_layout)
     frame = Frame("array", 0)
     parser.frames.append(frame)
+    try:
+        return _document(parser, frame)
+    except Exhausted as stop:
+        if not by_layout:
+            raise Unbalanced from None
+        parser.not_read(frame, stop.at)
+        return frame.node(len(text))
+
+
+def _document(parser: Parser, frame: Frame) -> Node:
+    text = parser.text
     at = 0
     if text.startswith("\ufeff"):
         parser.report("json-bom", "the file begins with a byte order mark, which JSON does not allow", 0, 1, "")
