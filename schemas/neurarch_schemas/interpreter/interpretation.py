@@ -205,6 +205,21 @@ class _Session:
         self.budgets = budgets
         self.cache = cache
         self.variables = variables or {}
+        self.lost = self._repair()
+        """Lines of the file that are broken and left out."""
+
+    def _repair(self) -> tuple[int, ...]:
+        text = self.overlay.get(self.path)
+        text = self.cache.text(self.path) if text is None else text
+        try:
+            if text is not None:
+                self.cache.tree(text)
+        except SyntaxError:
+            from neurarch_schemas.interpreter.repair import repair
+
+            self.overlay[self.path], lost = repair(text or "")
+            return lost
+        return ()
 
     def answer(self) -> Interpretation:
         try:
@@ -227,6 +242,8 @@ class _Session:
         if first.failure is None and first.tree is not None and first.branches:
             self.try_other_sides(body, first)
         reasons = first.reasons
+        if self.lost:
+            reasons.append(f"line {self.lost[0]} cannot be read right now and is left out")
         reason = first.failure or (reasons[0] if reasons else None)
         if first.tree is None and reason is None:
             reason = f"the construction gives {first.value}, not a module"
