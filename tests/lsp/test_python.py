@@ -35,18 +35,13 @@ async def test_model_code_is_analysed_and_other_code_is_not(session: Session) ->
         document.close()
 
 
-@pytest.mark.parametrize(
-    "method", ["hover", "completion", "document_symbol", "inlay_hint", "code_lens", "folding_range"]
-)
+@pytest.mark.parametrize("method", ["completion", "inlay_hint", "folding_range"])
 async def test_json_features_leave_python_alone(session: Session, method: str) -> None:
     document = session.document(MODEL, language="python", uri="file:///nowhere/python/alone.py")
     place = document.at("Net")
     params = {
-        "hover": types.HoverParams(document.identifier, place),
         "completion": types.CompletionParams(document.identifier, place),
-        "document_symbol": types.DocumentSymbolParams(document.identifier),
         "inlay_hint": types.InlayHintParams(document.identifier, document.range(0, len(MODEL))),
-        "code_lens": types.CodeLensParams(document.identifier),
         "folding_range": types.FoldingRangeParams(document.identifier),
     }[method]
     call = getattr(session.client, f"text_document_{method}_async")

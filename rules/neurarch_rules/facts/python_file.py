@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 
 from neurarch_rules.engine.finding import Fix, Place, Related
@@ -46,6 +46,21 @@ class Site:
 
     def replace(self, text: str, title: str, applicability: Applicability) -> Fix:
         return Fix(title, applicability, (TextEdit(self.span, text),))
+
+
+@lru_cache(maxsize=4096)
+def nodes(node: ast.AST) -> tuple[ast.AST, ...]:
+    """A node and all below it, outer before inner; kept, since trees are kept by content and several rules look."""
+    found: list[ast.AST] = [node]
+    for each in found:
+        for name in each._fields:
+            value = getattr(each, name, None)
+            if isinstance(value, ast.AST):
+                if not isinstance(value, ast.expr_context | ast.operator | ast.cmpop | ast.boolop | ast.unaryop):
+                    found.append(value)
+            elif isinstance(value, list):
+                found += [item for item in value if isinstance(item, ast.AST)]
+    return tuple(found)
 
 
 class ClassFacts:
@@ -106,7 +121,7 @@ class ClassFacts:
         found: dict[str, list[ast.expr | None]] = {}
         for method in self.methods.values():
             own = first_argument(method)
-            for node in ast.walk(method):
+            for node in nodes(method):
                 for target, value in assignments(node):
                     if is_attribute_of(target, own):
                         found.setdefault(cast(ast.Attribute, target).attr, []).append(value)
@@ -205,7 +220,7 @@ class PythonFile:
         if layer is not None:
             return has_parameters(layer, cast(ast.Call, call)) or (
                 layer in ("Sequential", "ModuleList")
-                and any(self.makes_parameters(child) for child in ast.walk(call) if child is not call)
+                and any(self.makes_parameters(child) for child in nodes(call) if child is not call)
             )
         own = self.own_class(call)
         return own is not None and self._holds_parameters(own, frozenset())
@@ -214,7 +229,7 @@ class PythonFile:
         if found.name in seen:
             return False
         seen |= {found.name}
-        for node in ast.walk(found.node):
+        for node in nodes(found.node):
             if isinstance(node, ast.Call):
                 layer = self.layer(node)
                 if (layer is not None and has_parameters(layer, node)) or self.qualified(
@@ -246,7 +261,7 @@ class PythonFile:
         for placed in self.units:
             for node in placed.unit.body:
                 if isinstance(node, ast.If) and any(
-                    isinstance(name, ast.Name) and name.id == "__name__" for name in ast.walk(node.test)
+                    isinstance(name, ast.Name) and name.id == "__name__" for name in nodes(node.test)
                 ):
                     found += ((placed, inner) for inner in node.body)
                 else:
@@ -328,6 +343,6 @@ def has_stars(call: ast.Call) -> bool:
 
 def loads(node: ast.AST, name: str) -> Iterator[ast.Name]:
     """Where a local name is read."""
-    for item in ast.walk(node):
+    for item in nodes(node):
         if isinstance(item, ast.Name) and item.id == name and isinstance(item.ctx, ast.Load):
             yield item

@@ -15,6 +15,7 @@ from neurarch_rules.facts.python_file import (
     Site,
     argument,
     assignments,
+    nodes,
     self_attribute,
 )
 
@@ -98,7 +99,7 @@ def scopes(file: PythonFile) -> Iterator[Scope]:
 
 def walk(body: tuple[ast.stmt, ...]) -> Iterator[ast.AST]:
     for statement in body:
-        yield from ast.walk(statement)
+        yield from nodes(statement)
 
 
 def _loss_of(file: PythonFile, scope: Scope, called: ast.expr) -> str | None:
@@ -128,7 +129,7 @@ def values_of(file: PythonFile, scope: Scope, name: str) -> list[ast.expr | None
             value
             for _, statement in file.main_statements
             if not isinstance(statement, (*FUNCTIONS, ast.ClassDef))
-            for node in ast.walk(statement)
+            for node in nodes(statement)
             for target, value in assignments(node)
             if _is_name(target, name)
         ]
@@ -207,7 +208,7 @@ class Flow:
         return scope.placed
 
     def _returned(self, owner: ClassFacts, method: FunctionNode, depth: int) -> list[Squashed]:
-        returns = [item for item in ast.walk(method) if isinstance(item, ast.Return) and item.value is not None]
+        returns = [item for item in nodes(method) if isinstance(item, ast.Return) and item.value is not None]
         if len(returns) != 1 or returns[0].value is None:
             return []
         scope = Scope(owner.placed, tuple(method.body), owner)
@@ -219,7 +220,7 @@ class Flow:
         found: list[tuple[int, ast.expr | None, bool]] = []
         for statement in scope.body:
             straight = isinstance(statement, ast.Assign | ast.AnnAssign)
-            for node in ast.walk(statement):
+            for node in nodes(statement):
                 for target, value in assignments(node):
                     if _is_name(target, name) and getattr(node, "lineno", 0) < line:
                         found.append((getattr(node, "lineno", 0), value, straight))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from neurarch_rules.facts.python_file import ClassFacts, Site
+from neurarch_rules.facts.python_file import ClassFacts, Site, nodes
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class NameTest:
 def name_tests(found: ClassFacts) -> Iterator[NameTest]:
     """In the class's own methods, over ``self.named_parameters()`` without a prefix."""
     for method in found.methods.values():
-        for loop in ast.walk(method):
+        for loop in nodes(method):
             if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Tuple) or not loop.target.elts:
                 continue
             name, source = loop.target.elts[0], loop.iter
@@ -34,16 +34,16 @@ def name_tests(found: ClassFacts) -> Iterator[NameTest]:
                 continue
             if source.func.value.id != "self" or source.func.attr not in ("named_parameters", "named_modules"):
                 continue
-            for node in ast.walk(loop):
+            for node in nodes(loop):
                 if isinstance(node, ast.If):
                     for test in _tests(found, node, name.id):
                         yield NameTest(*test, tuple(node.body), source.func.attr == "named_parameters")
 
 
 def _tests(found: ClassFacts, node: ast.If, name: str) -> Iterator[tuple[Site, str, str, str]]:
-    if any(isinstance(part, ast.Not) for part in ast.walk(node.test)):
+    if any(isinstance(part, ast.Not) for part in nodes(node.test)):
         return
-    for part in ast.walk(node.test):
+    for part in nodes(node.test):
         if isinstance(part, ast.Compare) and len(part.ops) == 1:
             left, right = part.left, part.comparators[0]
             if isinstance(part.ops[0], ast.Eq):

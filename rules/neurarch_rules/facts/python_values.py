@@ -21,6 +21,7 @@ from neurarch_rules.facts.python_file import (
     Site,
     first_argument,
     has_stars,
+    nodes,
     python_file,
 )
 
@@ -313,7 +314,7 @@ class _Evaluator:
                 scope.names[name] = NOTHING
             this = scope.names.get(scope.this)
             if this is not None and isinstance(this.of, Instance):
-                for each in ast.walk(statement):
+                for each in nodes(statement):
                     if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
                         this.of.attributes[each.attr] = NOTHING
 
@@ -321,7 +322,7 @@ class _Evaluator:
         items = self._value(node.iter, scope)
         runs = isinstance(items.of, range | tuple | list) and len(items.of) > 0
         self._forget([node], scope)
-        has_end = any(isinstance(each, ast.Break | ast.Continue | ast.Return) for each in ast.walk(node))
+        has_end = any(isinstance(each, ast.Break | ast.Continue | ast.Return) for each in nodes(node))
         inner = _Scope(scope.placed, scope.names, scope.owner, scope.this, scope.certain and runs and not has_end)
         self._quietly(node.body, inner)
         self._forget([node], scope)
@@ -336,7 +337,7 @@ class _Evaluator:
         if self.construction is None:
             return
         values: list[tuple[str, Value]] = []
-        for each in ast.walk(test):
+        for each in nodes(test):
             if isinstance(each, ast.Name | ast.Attribute):
                 value = self._value(each, scope)
                 if value.known and isinstance(value.of, _PLAIN):
@@ -552,7 +553,7 @@ class _Evaluator:
             return
         if isinstance(node.func.value, ast.Name) and node.func.value.id == scope.this:
             method = this.of.of.method(node.func.attr)
-            for each in ast.walk(method[1]) if method is not None else ():
+            for each in nodes(method[1]) if method is not None else ():
                 if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
                     this.of.attributes[each.attr] = NOTHING
 
@@ -724,13 +725,13 @@ def _wrapped(item: Any, container: Value) -> Value:
 
 
 def _stored(node: ast.AST) -> Iterator[str]:
-    for each in ast.walk(node):
+    for each in nodes(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
             yield each.id
 
 
 def _inside(site: Site | None, node: ast.AST) -> bool:
-    return site is not None and any(each is site.node for each in ast.walk(node))
+    return site is not None and any(each is site.node for each in nodes(node))
 
 
 def _is_super_init(node: ast.Call) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, nodes, python_file
 
 RULE = RuleInfo(
     name="attention-mask-finite",
@@ -73,7 +73,7 @@ def _reaches_softmax(file: PythonFile, parents: dict[ast.AST, ast.AST], call: as
         names.add(statement.targets[0].id)
     if isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_") and isinstance(call.func.value, ast.Name):
         names.add(call.func.value.id)
-    for node in ast.walk(function):
+    for node in nodes(function):
         if isinstance(node, ast.Call) and _is_softmax(file, node) and node.lineno >= call.lineno:
             given = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             for item in (*given, *node.args):

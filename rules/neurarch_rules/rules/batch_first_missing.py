@@ -13,6 +13,7 @@ from neurarch_rules.facts.python_file import (
     PythonFile,
     argument,
     has_stars,
+    nodes,
     python_file,
     self_attribute,
 )
@@ -59,7 +60,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _moves_axes(method: FunctionNode) -> bool:
-    for node in ast.walk(method):
+    for node in nodes(method):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in MOVING:
@@ -87,7 +88,7 @@ def _sequence_layers(file: PythonFile, found: ClassFacts) -> Iterator[tuple[str,
                 init = found.methods.get("__init__")
                 assigned = [
                     node.value
-                    for node in ast.walk(init or found.node)
+                    for node in nodes(init or found.node)
                     if isinstance(node, ast.Assign)
                     and any(isinstance(t, ast.Name) and t.id == call.id for t in node.targets)
                 ]
@@ -103,7 +104,7 @@ def _fed(method: FunctionNode, attribute: str, named: list[str]) -> ast.Call | N
     """The layer is called with the parameter itself, or what own layers and sums made of it."""
     alive = set(named)
     for statement in method.body:
-        for node in ast.walk(statement):
+        for node in nodes(statement):
             is_call = isinstance(node, ast.Call) and self_attribute(node.func) == attribute
             if isinstance(node, ast.Call) and is_call and node.args and _names(node.args[0]) & alive:
                 return node

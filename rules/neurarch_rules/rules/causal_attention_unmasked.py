@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, argument, has_stars, python_file
+from neurarch_rules.facts.python_file import ClassFacts, argument, has_stars, nodes, python_file
 
 RULE = RuleInfo(
     name="causal-attention-unmasked",
@@ -23,7 +23,7 @@ def check(context: Context) -> Iterator[Finding]:
     for found in file.modules:
         if not _is_causal(found.name) or _knows_masks(found):
             continue
-        for node in ast.walk(found.node):
+        for node in nodes(found.node):
             if not isinstance(node, ast.Call) or has_stars(node) or len(node.args) > 3:
                 continue
             if file.qualified(node.func) != "torch.nn.functional.scaled_dot_product_attention":
@@ -44,7 +44,7 @@ def _knows_masks(found: ClassFacts) -> bool:
     """The class handles a mask or the flag in some other way."""
     return any(
         word in node_name
-        for node in ast.walk(found.node)
+        for node in nodes(found.node)
         for node_name in (
             node.id if isinstance(node, ast.Name) else "",
             node.attr if isinstance(node, ast.Attribute) else "",

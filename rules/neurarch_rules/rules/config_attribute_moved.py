@@ -8,7 +8,7 @@ from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
 from neurarch_rules.facts.python_configs import config_parameters, transformers_type
-from neurarch_rules.facts.python_file import FUNCTIONS, Site, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, Site, nodes, python_file
 from neurarch_schemas.catalogue.load import config_type
 
 RULE = RuleInfo(
@@ -36,7 +36,7 @@ def check(context: Context) -> Iterator[Finding]:
                 known = None if model_type is None else config_type(model_type)
                 if known is None or "rope_parameters" not in known.properties or "rope_theta" in known.properties:
                     continue
-                for node in ast.walk(function):
+                for node in nodes(function):
                     if _reads(node, name):
                         yield Finding(
                             f"{known.config_class} has no rope_theta in transformers 5 (AttributeError): it moved to "
@@ -51,7 +51,7 @@ def _guards(function: ast.AST) -> bool:
         isinstance(node, ast.Try)
         or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("hasattr", "getattr"))
         or (isinstance(node, ast.Attribute) and node.attr in ("rope_parameters", "__version__"))
-        for node in ast.walk(function)
+        for node in nodes(function)
     )
 
 

@@ -7,7 +7,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_configs import config_parameters
-from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, PythonFile, Site, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, PythonFile, Site, nodes, python_file
 from neurarch_rules.facts.spelling import closest
 
 RULE = RuleInfo(
@@ -36,7 +36,7 @@ def check(context: Context) -> Iterator[Finding]:
                 fields = closed.get(_named(annotation))
                 if fields is None or _guards(function) or _rebinds(function, name):
                     continue
-                for node in ast.walk(function):
+                for node in nodes(function):
                     if _reads(node, name) and node.attr not in fields and node.attr not in stored:  # type: ignore[attr-defined]  # an attribute
                         yield _finding(file, Site(placed, node), _named(annotation), node.attr, fields)  # type: ignore[attr-defined]  # an attribute
 
@@ -52,16 +52,15 @@ def _fields(found: ClassFacts) -> frozenset[str] | None:
             names.add(item.target.id)
             annotated = True
         elif isinstance(item, ast.Assign):
-            names |= {node.id for target in item.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+            names |= {node.id for target in item.targets for node in nodes(target) if isinstance(node, ast.Name)}
             annotated = True
         elif not isinstance(item, (*FUNCTIONS, ast.Expr, ast.Pass)):
             return None
     if any(
-        isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "vars")
-        for node in ast.walk(found.node)
+        isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "vars") for node in nodes(found.node)
     ):
         return None
-    if any(isinstance(node, ast.Attribute) and node.attr == "__dict__" for node in ast.walk(found.node)):
+    if any(isinstance(node, ast.Attribute) and node.attr == "__dict__" for node in nodes(found.node)):
         return None
     decorators = {ast.unparse(item).partition("(")[0].rpartition(".")[2] for item in found.node.decorator_list}
     if not annotated or not decorators <= {"dataclass"}:
@@ -91,14 +90,13 @@ def _guards(function: ast.AST) -> bool:
     return any(
         isinstance(node, ast.Try)
         or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("hasattr", "setattr", "isinstance"))
-        for node in ast.walk(function)
+        for node in nodes(function)
     )
 
 
 def _rebinds(function: ast.AST, name: str) -> bool:
     return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-        for node in ast.walk(function)
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes(function)
     )
 
 

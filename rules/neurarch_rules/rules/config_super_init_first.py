@@ -7,7 +7,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
-from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, python_file, self_attribute
+from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, nodes, python_file, self_attribute
 
 RULE = RuleInfo(
     name="config-super-init-first",
@@ -33,7 +33,7 @@ def check(context: Context) -> Iterator[Finding]:
         for keyword in call.keywords if call is not None else ():
             if keyword.arg is None or call is None:
                 continue
-            for node in ast.walk(method):
+            for node in nodes(method):
                 for target, value in assignments(node):
                     if self_attribute(target) != keyword.arg or value is None or target.lineno <= call.lineno:
                         continue

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.python_file import nodes
 from neurarch_rules.facts.python_values import Refused, events
 
 RULE = RuleInfo(
@@ -31,7 +32,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _divides(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in nodes(test))
 
 
 def _finding(refused: Refused) -> Finding:
@@ -54,7 +55,7 @@ def _finding(refused: Refused) -> Finding:
 
 def _modulus(refused: Refused) -> str | None:
     """ "1600 / 48 = 33.3 is not whole (d_out, num_heads)"."""
-    for node in ast.walk(refused.test):
+    for node in nodes(refused.test):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             known = {name: value.of for name, value in refused.values}
             left, right = ast.unparse(node.left), ast.unparse(node.right)
@@ -66,4 +67,4 @@ def _modulus(refused: Refused) -> str | None:
 
 
 def _inside(node: ast.AST, part: ast.AST) -> bool:
-    return any(each is part for each in ast.walk(node))
+    return any(each is part for each in nodes(node))

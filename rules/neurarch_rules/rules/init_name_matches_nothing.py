@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, python_file
+from neurarch_rules.facts.python_file import ClassFacts, nodes, python_file
 from neurarch_rules.facts.python_parameters import NameTest, name_tests
 
 RULE = RuleInfo(
@@ -48,7 +48,7 @@ def _never(found: ClassFacts, test: NameTest) -> bool:
 
 def _is_open(found: ClassFacts) -> bool:
     """Children may be registered under names the text does not show."""
-    for node in ast.walk(found.node):
+    for node in nodes(found.node):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in ("add_module", "register_module", "register_parameter", "setattr", "__setattr__"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, PythonFile, python_file, self_attribute
+from neurarch_rules.facts.python_file import ClassFacts, PythonFile, nodes, python_file, self_attribute
 from neurarch_rules.facts.python_parameters import NameTest, name_tests
 
 RULE = RuleInfo(
@@ -51,7 +51,7 @@ def _written_by(file: PythonFile, attribute: str) -> str | None:
 
 def _output(found: ClassFacts, attribute: str) -> str | None:
     forward = found.methods["forward"]
-    returns = [node for node in ast.walk(forward) if isinstance(node, ast.Return) and node.value is not None]
+    returns = [node for node in nodes(forward) if isinstance(node, ast.Return) and node.value is not None]
     if len(returns) != 1 or returns[0].value is None:
         return None
     value = returns[0].value
@@ -62,9 +62,7 @@ def _output(found: ClassFacts, attribute: str) -> str | None:
     output = self_attribute(value.func)
     if output is None or output == attribute or output not in found.assigned:
         return None
-    feeds = any(
-        isinstance(node, ast.Call) and self_attribute(node.func) == attribute for node in ast.walk(value.args[0])
-    )
+    feeds = any(isinstance(node, ast.Call) and self_attribute(node.func) == attribute for node in nodes(value.args[0]))
     return output if feeds else None
 
 

@@ -12,6 +12,7 @@ from neurarch_rules.facts.python_file import (
     assignments,
     first_argument,
     is_attribute_of,
+    nodes,
     python_file,
 )
 
@@ -31,7 +32,7 @@ def check(context: Context) -> Iterator[Finding]:
         if method is None or not found.is_closed or _is_dataclass(found):
             continue
         first = _initialized(found, method)
-        for node in ast.walk(method):
+        for node in nodes(method):
             for target, value in assignments(node):
                 if not is_attribute_of(target, first_argument(method)) or value is None:
                     continue
@@ -46,7 +47,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _initialized(found: ClassFacts, method: FunctionNode) -> ast.Call | None:
     """The first call that may run ``torch.nn.Module.__init__``."""
-    for node in sorted((item for item in ast.walk(method) if isinstance(item, ast.Call)), key=lambda item: item.lineno):
+    for node in sorted((item for item in nodes(method) if isinstance(item, ast.Call)), key=lambda item: item.lineno):
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr in ("__init__", "__post_init__", "__setstate__"):
             return node
@@ -55,7 +56,7 @@ def _initialized(found: ClassFacts, method: FunctionNode) -> ast.Call | None:
         if isinstance(function, ast.Attribute) and is_attribute_of(function, first_argument(method)):
             helper = found.method(function.attr)
             if helper is not None and any(
-                isinstance(item, ast.Attribute) and item.attr == "__init__" for item in ast.walk(helper[1])
+                isinstance(item, ast.Attribute) and item.attr == "__init__" for item in nodes(helper[1])
             ):
                 return node
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import PythonFile, assignments, python_file
+from neurarch_rules.facts.python_file import PythonFile, assignments, nodes, python_file
 
 RULE = RuleInfo(
     name="module-created-in-forward",
@@ -25,9 +25,9 @@ def check(context: Context) -> Iterator[Finding]:
         if method is None:
             continue
         called = {
-            node.func.id for node in ast.walk(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            node.func.id for node in nodes(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
-        for node in ast.walk(method):
+        for node in nodes(method):
             made = _fresh(file, node, called)
             if made is not None:
                 name = ast.unparse(made.func)

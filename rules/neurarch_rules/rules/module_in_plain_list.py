@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, PythonFile, argument, assignments, python_file, self_attribute
+from neurarch_rules.facts.python_file import (
+    ClassFacts,
+    PythonFile,
+    argument,
+    assignments,
+    nodes,
+    python_file,
+    self_attribute,
+)
 
 RULE = RuleInfo(
     name="module-in-plain-list",
@@ -26,7 +34,7 @@ def check(context: Context) -> Iterator[Finding]:
         for name, method in found.methods.items():
             if name == "forward":
                 continue
-            for node in ast.walk(method):
+            for node in nodes(method):
                 for target, value in assignments(node):
                     attribute = self_attribute(target)
                     if attribute is None or value is None:
@@ -79,7 +87,7 @@ def _is_empty(value: ast.expr) -> bool:
 
 def _is_filled(file: PythonFile, found: ClassFacts, attribute: str) -> bool:
     """``self.x.append(Layer())`` or ``self.x[key] = Layer()`` somewhere in the class."""
-    for node in ast.walk(found.node):
+    for node in nodes(found.node):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ADDING:
             is_this = self_attribute(node.func.value) == attribute
             if is_this and node.args and file.makes_parameters(node.args[-1]):
@@ -93,7 +101,7 @@ def _is_filled(file: PythonFile, found: ClassFacts, attribute: str) -> bool:
 def _is_registered(found: ClassFacts, attribute: str) -> bool:
     """The container is given to something that may register it, or its items are registered one by one."""
     registering = ("add_module", "register_module", "setattr", "__setattr__")
-    for node in ast.walk(found.node):
+    for node in nodes(found.node):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in registering:
@@ -110,7 +118,7 @@ def _is_registered(found: ClassFacts, attribute: str) -> bool:
                     "iter",
                 ):
                     return True
-                if any(self_attribute(part) == attribute for part in ast.walk(inner)) and name in (
+                if any(self_attribute(part) == attribute for part in nodes(inner)) and name in (
                     "ModuleList",
                     "ModuleDict",
                     "Sequential",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import PythonFile, Site, assignments, python_file
+from neurarch_rules.facts.python_file import PythonFile, Site, assignments, nodes, python_file
 
 RULE = RuleInfo(
     name="module-instance-repeated",
@@ -64,7 +64,7 @@ def _made_once(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST,
         node = parents[node]
     values = [
         value
-        for item in ast.walk(node)
+        for item in nodes(node)
         for target, value in assignments(item)
         if isinstance(target, ast.Name) and target.id == name
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, first_argument, is_attribute_of, loads, python_file
+from neurarch_rules.facts.python_file import ClassFacts, first_argument, is_attribute_of, loads, nodes, python_file
 
 RULE = RuleInfo(
     name="module-not-assigned",
@@ -22,16 +22,16 @@ def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for found in file.modules:
         method = found.methods.get("__init__")
-        if method is None or any(isinstance(node, ast.Call) and _reads_locals(node) for node in ast.walk(method)):
+        if method is None or any(isinstance(node, ast.Call) and _reads_locals(node) for node in nodes(method)):
             continue
         own = first_argument(method)
-        for node in ast.walk(method):
+        for node in nodes(method):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
                 continue
             name = node.targets[0].id
             if name.startswith("_") or not file.makes_parameters(node.value) or any(loads(method, name)):
                 continue
-            if any(isinstance(item, ast.Global | ast.Nonlocal) and name in item.names for item in ast.walk(method)):
+            if any(isinstance(item, ast.Global | ast.Nonlocal) and name in item.names for item in nodes(method)):
                 continue
             yield _finding(found, own, node, name)
 
@@ -46,7 +46,7 @@ def _finding(found: ClassFacts, own: str, node: ast.Assign, name: str) -> Findin
         (
             item
             for method in found.methods.values()
-            for item in ast.walk(method)
+            for item in nodes(method)
             if is_attribute_of(item, own)
             and isinstance(item, ast.Attribute)
             and item.attr == meant

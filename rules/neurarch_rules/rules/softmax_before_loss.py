@@ -18,6 +18,7 @@ RULE = RuleInfo(
     needs=("softmax", "Softmax", "sigmoid", "Sigmoid"),
 )
 
+LOSS_NAMES = ("cross_entropy", "CrossEntropyLoss", "BCEWithLogits", "nll_loss", "NLLLoss")
 WRONG = {
     "cross entropy": ("softmax",),
     "binary cross entropy with logits": ("sigmoid",),
@@ -33,6 +34,8 @@ WHY = {
 
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
+    if not any(name in file.text for name in LOSS_NAMES):
+        return
     flow = Flow(file)
     seen: set[int] = set()
     for loss in losses(file):

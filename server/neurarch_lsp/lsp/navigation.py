@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from neurarch_lsp.features import relations
 from neurarch_lsp.features.links import links
+from neurarch_lsp.features.python_definitions import field_of
 from neurarch_lsp.lsp import uris
 from neurarch_lsp.lsp.positions import Positions
 from neurarch_schemas.documents.json_document import JsonDocument
@@ -80,12 +81,34 @@ def highlights(analysis: Analysis, offset: int) -> list[tuple[Span, bool]]:
 
 
 def _from_python(analysed: Analysed, offset: int, positions: Positions) -> list[tuple[Span, types.Location]]:
-    """From ``config.hidden_size`` in a model's code to the key in the config.json beside it."""
+    """From ``config.hidden_size`` in a model's code to the config class's field and to the config.json beside it."""
     used = relations.used_at(analysed.document.text, offset)
-    folder = _folder(analysed)
-    path = os.path.join(folder, "config.json") if folder else ""
-    if used is None or not os.path.isfile(path):
+    if used is None:
         return []
+    field = field_of(analysed.document.text, used[0], offset)
+    found = [] if field is None else [(used[1], types.Location(analysed.document.uri, positions.range(field)))]
+    folder = _folder(analysed)
+    if field is None:
+        found += _config_classes(folder, used, positions)
+    path = os.path.join(folder, "config.json") if folder else ""
+    return [*found, *_config_key(path, used, positions)] if os.path.isfile(path) else found
+
+
+def _config_classes(
+    folder: str | None, used: tuple[str, Span], positions: Positions
+) -> list[tuple[Span, types.Location]]:
+    """The field in a configuration_*.py beside."""
+    for path in _python_files(folder):
+        if os.path.basename(path).startswith("configuration_"):
+            text = _read(path)
+            field = field_of(text, used[0], len(text))
+            if field is not None:
+                target = Positions(LineIndex(text), positions.encoding).range(field)
+                return [(used[1], types.Location(uris.from_path(path), target))]
+    return []
+
+
+def _config_key(path: str, used: tuple[str, Span], positions: Positions) -> list[tuple[Span, types.Location]]:
     document = JsonDocument.parse(_read(path), path)
     span = document.key_span("/" + used[0])
     if span is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from neurarch_lsp.features.python_models import PythonModels
 from neurarch_lsp.lsp import parent_process
 from neurarch_lsp.lsp.client_features import ClientFeatures
 from neurarch_lsp.lsp.folders import FolderCache
@@ -60,6 +61,7 @@ class NeurarchServer(LanguageServer):
         self.settings = SessionSettings()
         self.parsed: dict[str, JsonDocument] = {}
         self.folders = FolderCache()
+        self.python_models = PythonModels()
         self.publishing: set[str] = set()
         self.scan = WorkspaceScan()
         self.pushed: set[str] = set()

@@ -1,17 +1,28 @@
-"""``textDocument/codeLens``: the model in one line above the file; opens the report."""
+"""``textDocument/codeLens``: the model in one line above the file, or above each module class; opens the report."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lsprotocol import types
 
+from neurarch_lsp.lsp.python_requests import class_models
 from neurarch_lsp.lsp.requests import newest, off_loop
 from neurarch_lsp.lsp.server import NeurarchServer
 from neurarch_lsp.render.model_card import one_line
 
+if TYPE_CHECKING:
+    from neurarch_lsp.lsp.job import Analysed
+    from neurarch_lsp.lsp.positions import Positions
+
 
 async def handle(server: NeurarchServer, params: types.CodeLensParams) -> list[types.CodeLens]:
     known = await newest(server, params.text_document)
-    if known is None or known[0].analysis is None or not server.settings.of(params.text_document.uri).editor.code_lens:
+    if known is None or not server.settings.of(params.text_document.uri).editor.code_lens:
+        return []
+    if known[0].python is not None:
+        return await _of_classes(server, *known)
+    if known[0].analysis is None:
         return []
     analysed, positions = known
     analysis = known[0].analysis
@@ -24,3 +35,17 @@ async def handle(server: NeurarchServer, params: types.CodeLensParams) -> list[t
         title=title or "no numbers for this model", command="neurarch.report", arguments=[analysed.document.uri]
     )
     return [types.CodeLens(place, command)]
+
+
+async def _of_classes(server: NeurarchServer, analysed: Analysed, positions: Positions) -> list[types.CodeLens]:
+    from neurarch_lsp.features import python_outline
+
+    return [
+        types.CodeLens(
+            positions.range(model.name_span),
+            types.Command(
+                title=python_outline.one_line(model), command="neurarch.report", arguments=[analysed.document.uri]
+            ),
+        )
+        for model in await class_models(server, analysed)
+    ]

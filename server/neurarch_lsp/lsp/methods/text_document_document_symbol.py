@@ -6,6 +6,7 @@ from lsprotocol import types
 
 from neurarch_lsp.features.outline import Symbol, symbols
 from neurarch_lsp.lsp.positions import Positions
+from neurarch_lsp.lsp.python_requests import class_models
 from neurarch_lsp.lsp.requests import newest, off_loop
 from neurarch_lsp.lsp.server import NeurarchServer
 
@@ -24,11 +25,18 @@ async def handle(
     server: NeurarchServer, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
     known = await newest(server, params.text_document)
-    if known is None or known[0].analysis is None:
+    if known is None:
         return []
     analysed, positions = known
-    analysis = known[0].analysis
-    found = await off_loop(server, symbols, analysis.document, analysis)
+    if analysed.python is not None:
+        from neurarch_lsp.features import python_outline
+
+        models = await class_models(server, analysed)
+        found = await off_loop(server, python_outline.symbols, models, analysed.document.text)
+    elif analysed.analysis is None:
+        return []
+    else:
+        found = await off_loop(server, symbols, analysed.analysis.document, analysed.analysis)
     if server.client.hierarchical_symbols:
         return [_nested(symbol, positions) for symbol in found]
     flat: list[types.SymbolInformation] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from neurarch_lsp.lsp.python_requests import class_models
 from neurarch_lsp.lsp.requests import newest, off_loop
 from neurarch_lsp.lsp.server import NeurarchServer
 from neurarch_lsp.render.hover import hover
@@ -11,12 +12,20 @@ from neurarch_lsp.render.hover import hover
 
 async def handle(server: NeurarchServer, params: types.HoverParams) -> types.Hover | None:
     known = await newest(server, params.text_document)
-    if known is None or known[0].analysis is None:
+    if known is None:
         return None
     analysed, positions = known
     offset = positions.offset(params.position)
-    # Neighbouring values are built anew: not on the loop.
-    found = await off_loop(server, hover, analysed.analysis, offset, analysed.options)
+    if analysed.python is not None:
+        from neurarch_lsp.features import python_outline
+
+        models = await class_models(server, analysed)
+        found = await off_loop(server, python_outline.hover, models, analysed.document.text, offset)
+    elif analysed.analysis is None:
+        return None
+    else:
+        # Neighbouring values are built anew: not on the loop.
+        found = await off_loop(server, hover, analysed.analysis, offset, analysed.options)
     if found is None:
         return None
     if server.client.hover_markdown:
