@@ -62,11 +62,11 @@ def run(
             continue
         started = clock() if clock else 0.0
         try:
-            found = [_complete(finding, info, options) for finding in rule.check(context)]
+            found = [(_complete(finding, info, options), info) for finding in rule.check(context)]
         except Exception as error:  # a rule must never take the run down
             crashes.append(Crash(info.name, error))
         else:
-            findings.extend((finding, info) for finding in found)
+            findings += found
         if clock:
             seconds.append((info.name, clock() - started))
     if analysis.kind == "python" and rules is None:
@@ -118,7 +118,12 @@ def _has_a_say(info: RuleInfo, analysis: Analysis, options: Options) -> bool:
             return False
     if info.when in BESIDE and not _lies_beside(analysis.folder, BESIDE[info.when]):
         return False
-    return not info.needs or len(text) > LARGE or any(word in text for word in info.needs)
+    if not info.needs or len(text) > LARGE:
+        return True
+    for word in info.needs:  # noqa: SIM110  # a generator for each rule and file costs as much as the search
+        if word in text:
+            return True
+    return False
 
 
 def _crash_findings(crashes: list[Crash]) -> list[Finding]:

@@ -50,11 +50,14 @@ FORMER_BASE_KEYS = frozenset(
 
 def is_known(record: ConfigType, key: str) -> bool:
     """The class declares the key, accepts it under another name, or converts it while loading."""
+    return key in record.known_names or key in _read_by_every_class() or key.startswith("_")
+
+
+@cache
+def _read_by_every_class() -> frozenset[str]:
     from neurarch_schemas.catalogue.load import generation_keys
 
-    if record.knows(key) or key in generation_keys() or key in FORMER_BASE_KEYS or key.startswith("_"):
-        return True
-    return key in ROPE_KEYS and "rope_parameters" in record.properties
+    return generation_keys() | FORMER_BASE_KEYS
 
 
 def unread(context: Context, config: ModelConfig) -> tuple[tuple[str, JSONValue], ...]:
@@ -69,8 +72,9 @@ def _unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSON
     found = records(config) if config_type(config) is not None else ()
     if not found:
         return
+    known = _read_by_every_class().union(*(record.known_names for record in found))
     for key, value in written(analysis, config).items():
-        if not any(is_known(record, key) for record in found):
+        if key not in known and not key.startswith("_"):
             yield key, value
 
 

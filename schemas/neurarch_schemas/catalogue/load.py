@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from neurarch_schemas.record import Record
@@ -75,9 +75,12 @@ class ConfigType(Record):
 
     def knows(self, name: str) -> bool:
         """The class reads or keeps this key under that name."""
-        if name in self.properties or name in self.synonyms or name in self.keywords:
-            return True
-        return name in ROPE_KEYS and "rope_parameters" in self.properties
+        return name in self.known_names
+
+    @cached_property
+    def known_names(self) -> frozenset[str]:
+        rope = ROPE_KEYS if "rope_parameters" in self.properties else ()
+        return frozenset((*self.properties, *self.synonyms, *self.keywords, *rope))
 
 
 def read_data(name: str) -> Any:
