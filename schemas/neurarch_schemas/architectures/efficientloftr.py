@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -88,7 +90,7 @@ def refinement(config: ModelConfig) -> Module:
     """Fuses the stages from the last to the second, each with the width of the one before it."""
     widths = config.integers("fine_fusion_dims")
     blocks = []
-    for inner, width in zip(widths, widths[1:], strict=False):
+    for inner, width in pairwise(widths):
         parts: dict[str, Module | Stack | None] = {
             "out_conv1": convolution(width, inner, (1, 1), bias=False),
             "out_conv2": convolution(inner, inner, (3, 3), bias=False),
