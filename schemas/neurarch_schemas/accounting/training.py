@@ -52,6 +52,9 @@ class Sharding(Record):
         return self.data_parallel * self.tensor_parallel * self.pipeline_parallel
 
 
+UNSHARDED = Sharding()
+
+
 class TrainingMemory(Record):
     """Bytes on one device."""
 
@@ -70,7 +73,7 @@ def training_memory(
     recipe: Recipe,
     activation_bytes: int,
     *,
-    sharding: Sharding = Sharding(),
+    sharding: Sharding = UNSHARDED,
     trained: int | None = None,
     frozen_bytes: int = 0,
 ) -> TrainingMemory:

@@ -65,6 +65,6 @@ def _cache(analysis: Analysis, contexts: Sequence[int], chosen: str | None) -> l
     lines = [f"  KV cache       {binary_bytes(size_in_bytes(cache.per_token, dtype))} per token in {dtype}"]
     if cache.constant:
         lines.append(f"                 {decimal_bytes(size_in_bytes(cache.constant, dtype))} of constant state")
-    for length in contexts or sorted({DEFAULT_CONTEXT, declared_context(config) or DEFAULT_CONTEXT}):
-        lines.append(f"                 {decimal_bytes(size_in_bytes(cache.at(length), dtype))} at {length:,} tokens")
-    return lines
+    lengths = contexts or sorted({DEFAULT_CONTEXT, declared_context(config) or DEFAULT_CONTEXT})
+    sizes = [(length, size_in_bytes(cache.at(length), dtype)) for length in lengths]
+    return lines + [f"                 {decimal_bytes(size)} at {length:,} tokens" for length, size in sizes]
