@@ -98,7 +98,7 @@ def hybrid_encoder(config: ModelConfig) -> Module:
 
 def sampling(config: ModelConfig) -> Module:
     hidden, heads = config.integer("d_model"), config.integer("decoder_attention_heads")
-    if config.model_type == "rt_detr":
+    if config.model_type != "rt_detr_v2":
         return deformable_attention(
             hidden, heads, config.integer("num_feature_levels") * config.integer("decoder_n_points")
         )
