@@ -10,7 +10,7 @@ from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import encoder_attention
 from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, linear
-from neurarch_schemas.modules.tree import Module, Stack, Tensor, named, stack
+from neurarch_schemas.modules.tree import Module, Stack, Tensor, concatenate, named, stack
 from neurarch_schemas.modules.vision import sequential, torch_attention
 
 MODEL_TYPES = ("oneformer",)
@@ -20,10 +20,11 @@ TEXT_HEAD_DIM = 64
 
 def prediction(inputs: int, hidden: int, outputs: int, depth: int) -> Module:
     """Linear maps, each in a block with its activation."""
-    widths = [inputs] + [hidden] * (depth - 1)
-    ends = [hidden] * (depth - 1) + [outputs]
-    blocks = [sequential(linear(*pair)) for pair in zip(widths, ends, strict=True)]
-    return Module("MLP", children=(("layers", stack(*blocks)),))
+    if depth < 2:
+        return Module("MLP", children=(("layers", stack(sequential(linear(inputs, outputs)), times=depth)),))
+    first, last = sequential(linear(inputs, hidden)), sequential(linear(hidden, outputs))
+    inner = stack(sequential(linear(hidden, hidden)), times=depth - 2)
+    return Module("MLP", children=(("layers", concatenate(stack(first), inner, stack(last))),))
 
 
 def query_layer(config: ModelConfig) -> Module:
