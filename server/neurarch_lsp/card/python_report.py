@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.report_json import Entry, failed_entry, kv_cache_entry, parameters_entry
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter import Interpretation
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 SPLIT = ".py:"
 
 
-@dataclass(frozen=True)
-class Construction:
+class Construction(Record):
     """One module class or expression: its 1-based line (None for an expression) and what evaluating it gave."""
 
     name: str
