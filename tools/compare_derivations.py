@@ -24,7 +24,7 @@ from typing import Any
 from neurarch_schemas import architectures
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.read import read_config
-from neurarch_schemas.interpreter import Budgets, SourceCache
+from neurarch_schemas.interpreter import SourceCache
 from neurarch_schemas.library_code import interpret_library
 from neurarch_schemas.modules.tree import Module, rows
 
@@ -59,9 +59,8 @@ def classes(site_packages: Path) -> dict[str, str]:
 
 def compare(record: dict[str, Any], path: str, site_packages: Path, cache: SourceCache, seconds: float) -> list[str]:
     """Nothing where the two derivations agree."""
-    budgets = Budgets(seconds=seconds, total_seconds=2 * seconds)
     result = interpret_library(
-        record["architecture"], record["config"], [str(site_packages)], budgets, path=path, cache=cache
+        record["architecture"], record["config"], [str(site_packages)], seconds=seconds, path=path, cache=cache
     )
     if result is None or result.tree is None or not result.exact:
         return [f"LABELLED {result.reason if result else 'no source'}"]

@@ -68,6 +68,33 @@ class Analysis(Record):
         return Built(None, f"its own code could not be followed: {found.reason}")
 
     @cached_property
+    def informed(self) -> Analysis:
+        """For reports and hovers: where there is no architecture of ours, what an installed transformers builds.
+
+        Reading its source may take seconds, so rules never ask for this. The same analysis where nothing is gained.
+        """
+        if self.built.tree is not None or self.config is None or self.kind != "config":
+            return self
+        built = self._built_from_library()
+        if built is None:
+            return self
+        copy = replace(self)
+        copy.__dict__["built"] = built  # what the cached property would hold
+        return copy
+
+    def _built_from_library(self) -> Built | None:
+        """None where the class is not part of the transformers at hand, or its source could not be followed."""
+        from neurarch_schemas.surroundings.environment import installed_packages
+
+        data = self.document.data
+        if self.config is None or not self.config.architecture or not isinstance(data, dict) or "auto_map" in data:
+            return None
+        from neurarch_schemas.library_code import REPORT_SECONDS, interpret_library
+
+        found = interpret_library(self.config.architecture, data, installed_packages(), seconds=REPORT_SECONDS)
+        return Built(found.tree, None) if found is not None and found.exact else None
+
+    @cached_property
     def rows(self) -> tuple[Row, ...] | None:
         """The tensors, merged by name pattern; None where they are not known."""
         from neurarch_schemas.modules.tree import rows

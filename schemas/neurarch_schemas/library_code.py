@@ -12,31 +12,35 @@ from neurarch_schemas.documents.json_value import JSONValue
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from neurarch_schemas.interpreter import Budgets, Interpretation, SourceCache
+    from neurarch_schemas.interpreter import Interpretation, SourceCache
 
 _MODELS = os.path.join("transformers", "models")
 _LARGEST = 4_000_000
+REPORT_SECONDS = 6.0
+"""What somebody who asked for a report is made to wait at most."""
 
 
 def interpret_library(
     architecture: str,
     data: Mapping[str, JSONValue],
     search_paths: Sequence[str],
-    budgets: Budgets | None = None,
     *,
+    seconds: float = 20.0,
     path: str | None = None,
     cache: SourceCache | None = None,
 ) -> Interpretation | None:
     """What the class of the installed transformers builds from the values of a config.json.
 
-    None where no transformers with that class is installed. ``path`` is the modeling file, where it is known.
+    None where no transformers with that class is installed. ``seconds`` is the processor time it may take (twice that
+    in wall time), ``path`` the modeling file, where it is known.
     Nothing is executed or imported.
     """
     path = path or modeling_file(architecture, str(data.get("model_type", "")), search_paths)
     if path is None:
         return None
-    from neurarch_schemas.interpreter import interpret_config
+    from neurarch_schemas.interpreter import Budgets, interpret_config
 
+    budgets = Budgets(seconds=seconds, total_seconds=2 * seconds)
     return interpret_config(path, architecture, data, search_paths, budgets, cache=cache)
 
 

@@ -35,6 +35,7 @@ def build_card(
 ) -> Card:
     """Sections that have nothing to say are left out; a file without numbers says why."""
     assumed = assumed or Assumptions()
+    analysis = analysis.informed
     config = analysis.config
     kind = " ".join(part for part in (config.model_type, config.architecture) if part) if config else analysis.kind
     sections: list[Section | None]

@@ -87,7 +87,7 @@ def _text(
         if form == "text" and tensors:
             from neurarch_lsp.render.report_text import report_text
 
-            pieces.append(report_text(source.name, source.analysis, contexts, assumed.cache_dtype))
+            pieces.append(report_text(source.name, source.analysis.informed, contexts, assumed.cache_dtype))
         else:
             pieces.append(render_card(card_of(source, assumed), form))
     return "\n".join(pieces)

@@ -36,6 +36,7 @@ def failed_entry(file: str, error: str) -> Entry:
 
 def entry(file: str, analysis: Analysis, contexts: Sequence[int] = (), cache_dtype: str | None = None) -> Entry:
     """``contexts`` are the lengths of ``at``; the default is 8,192 and the declared maximum."""
+    analysis = analysis.informed
     config = analysis.config
     if config is None and analysis.adapter is not None:
         return {**failed_entry(file, ""), "error": None, "adapter": _adapter(analysis.adapter)}
