@@ -16,7 +16,7 @@ _INVISIBLE = "\u00a0\ufeff\u200b\u2028\u2029\u0085\x0b\x0c\u3000\u2003"
 
 MAX_REPAIRS = 1_000
 """After so many syntax problems a large text is not read on: it is something else, and who edits it waits."""
-MAX_STEPS = 250_000
+MAX_STEPS = 100_000
 """So many tokens that are not plain pairs are read of a large damaged text."""
 MAX_COMMENTS = 1_000
 """So many comments of a large text are reported; the others are skipped in silence."""

@@ -40,6 +40,7 @@ CLOSING = re.compile(r"[ \t]*(?:[,}\]\n\r]|\Z)")
 MEANT_KEY = re.compile(r"""([\w.\-]+)[ \t]*:[ \t]*(?=[\[{"'\w\-]|$)""")
 CLOSED_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+"')
 STRING_PART = re.compile(r'[^"\\\x00-\x1f]+')
+SINGLE_PART = re.compile(r"""[^"'\\\x00-\x1f]+""")
 
 FOREIGN_WORDS: dict[str, str] = {
     "True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null", "Null": "null",
@@ -91,12 +92,11 @@ def read_string(text: str, start: int, report: Report) -> Scalar:
     problems: list[tuple[str, int, int, str | None]] = []
     at = start + 1
     broken = False
+    part = STRING_PART if quote == '"' else SINGLE_PART
     while True:
-        plain = STRING_PART.match(text, at)
+        plain = part.match(text, at)
         if plain is not None:
             stop = plain.end()
-            if quote == "'" and (inner := text.find("'", at, stop)) >= 0:
-                stop = inner
             parts.append(text[at:stop])
             at = stop
         character = text[at : at + 1]
