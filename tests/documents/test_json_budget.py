@@ -87,6 +87,7 @@ def test_texts_that_are_hardly_json_are_read_in_few_steps(text: str, count: dict
     document = JsonDocument.parse(text)
     assert document.problems
     assert len(document.problems) <= MAX_PROBLEMS + 2
+    assert [problem.message for problem in document.problems].count(NOT_READ) <= 1
     assert count["given"] < 40 * len(text)
     assert count["steps"] <= 2 * MAX_STEPS + 10
 

@@ -42,7 +42,8 @@ def _read(text: str, comments_allowed: bool, by_layout: bool) -> Node:
     except Exhausted as stop:
         if not by_layout:
             raise Unbalanced from None
-        parser.not_read(frame, stop.at)
+        if not parser.stopped:
+            parser.not_read(frame, stop.at)
         return frame.node(len(text))
 
 
