@@ -35,7 +35,8 @@ def unit(inputs: int, outputs: int, kernel: int, *, groups: int = 1, affine: boo
 def stem(config: ModelConfig) -> Module:
     """Two branches behind the first convolution, joined again by the third."""
     affine = config.flag("use_learnable_affine_block") and config.flag("hidden_act")
-    colours, inner, outputs = config.integers("stem_channels")[:3]
+    widths = config.integers("stem_channels")
+    colours, inner, outputs = widths[0], widths[1], widths[2]
     parts: dict[str, Module | Stack | None] = {
         "stem1": unit(colours, inner, 3, affine=affine),
         "stem2a": unit(inner, inner // 2, 2, affine=affine),
