@@ -218,6 +218,18 @@ def build(config: ModelConfig) -> Module:
         labels = label_count(config)
         children["classifier"] = linear(width, labels, part="head") if labels else None
         return Module(config.architecture, children=named(children))
+    if head == "ForMaskedImageModeling" and kind in ("vit", "deit"):
+        # The pixels of every patch, one convolution and a rearrangement.
+        pixels = config.integer("encoder_stride") ** 2 * config.integer("num_channels")
+        decoder = convolution(hidden, pixels, (1, 1)).with_(part="head")
+        model = backbone(config, with_pooler=False, mask_token=True)
+        return Module(config.architecture, children=((prefix, model), ("decoder.0", decoder)))
+    if head == "ForMaskedImageModeling" and kind == "beit":
+        model = backbone(config, with_pooler=False, mask_token=has_mask_token(config))
+        codes = linear(hidden, config.integer("vocab_size"), part="head")
+        return Module(
+            config.architecture, children=(("beit", model), ("layernorm", layer_norm(hidden)), ("lm_head", codes))
+        )
     if head == "ForVideoClassification" and kind == "videomae":
         children = {
             "videomae": backbone(config, with_pooler=False),

@@ -248,6 +248,33 @@ def backbone(config: ModelConfig) -> Module:
     return Module("Model", tensors, named(parts))
 
 
+def quantizer(config: ModelConfig) -> Module:
+    """Codebooks that the frames are matched with in pre-training (arXiv:2006.11477, section 2)."""
+    groups, width = config.integer("num_codevector_groups"), config.integer("codevector_dim")
+    entries = groups * config.integer("num_codevectors_per_group")
+    codes = Tensor("codevectors", (1, entries, width // groups))
+    scores = linear(config.integers("conv_dim")[-1], entries)
+    return Module("Quantizer", (codes,), (("weight_proj", scores),), part="head")
+
+
+def speaker_head(config: ModelConfig) -> dict[str, Module | Stack | None]:
+    """X-vectors (Snyder et al., 2018): convolutions over time, written as linear maps, and pooled statistics."""
+    widths, kernels = config.integers("tdnn_dim"), config.integers("tdnn_kernel")
+    outputs = config.integer("xvector_output_dim")
+    steps = [
+        Module("TDNN", children=(("kernel", linear(widths[max(index - 1, 0)] * kernels[index], width)),), part="head")
+        for index, width in enumerate(widths)
+    ]
+    speakers = Tensor("weight", (outputs, label_count(config)))
+    return {
+        "projector": linear(config.integer("hidden_size"), widths[0], part="head"),
+        "tdnn": stack(*steps),
+        "feature_extractor": linear(2 * widths[-1], outputs, part="head"),
+        "classifier": linear(outputs, outputs, part="head"),
+        "objective": Module("SpeakerLoss", (speakers,), part="head"),
+    }
+
+
 def build(config: ModelConfig) -> Module:
     head, hidden, kind = head_name(config.architecture), config.integer("hidden_size"), config.model_type
     model = backbone(config)
@@ -259,7 +286,12 @@ def build(config: ModelConfig) -> Module:
         adapted = config.flag("add_adapter") and (kind in ADAPTED or kind == "wav2vec2-bert")
         width = (config.integer("output_hidden_size", hidden) or hidden) if adapted else hidden
         children["lm_head"] = linear(width, config.integer("vocab_size"), part="head")
-    elif head in ("ForSequenceClassification", "ForAudioFrameClassification"):
+    elif head == "ForPreTraining" and kind in ("wav2vec2", "wav2vec2-conformer"):
+        shared = config.integer("proj_codevector_dim")
+        children["quantizer"] = quantizer(config)
+        children["project_hid"] = linear(hidden, shared, part="head")
+        children["project_q"] = linear(config.integer("codevector_dim"), shared, part="head")
+    elif head in ("ForSequenceClassification", "ForAudioFrameClassification", "ForXVector"):
         if config.flag("use_weighted_layer_sum"):
             tensors = (Tensor("layer_weights", (config.integer("num_hidden_layers") + 1,)),)
         width, labels = hidden, label_count(config)
@@ -267,6 +299,8 @@ def build(config: ModelConfig) -> Module:
             width = config.integer("classifier_proj_size")
             children["projector"] = linear(hidden, width, part="head")
         children["classifier"] = linear(width, labels, part="head")
+        if head == "ForXVector":
+            children.update(speaker_head(config))
     else:
         raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
     return Module(config.architecture, tensors, named(children))
