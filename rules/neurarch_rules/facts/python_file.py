@@ -196,6 +196,7 @@ class PythonFile:
 
     def layer(self, call: ast.AST) -> str | None:
         """The name of a ``torch.nn`` layer a call makes."""
+        call = unmoved(call)
         if not isinstance(call, ast.Call):
             return None
         name = self.qualified(call.func)
@@ -206,6 +207,7 @@ class PythonFile:
 
     def own_class(self, call: ast.AST) -> ClassFacts | None:
         """The module class of this file that a call makes an instance of."""
+        call = unmoved(call)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
             found = self.classes.get(call.func.id)
             return found if found is not None and found.is_module else None
@@ -216,7 +218,7 @@ class PythonFile:
 
     def makes_parameters(self, call: ast.AST) -> bool:
         """Makes a module that surely holds parameters."""
-        layer = self.layer(call)
+        layer, call = self.layer(call), unmoved(call)
         if layer is not None:
             return has_parameters(layer, cast(ast.Call, call)) or (
                 layer in ("Sequential", "ModuleList")
@@ -272,6 +274,22 @@ class PythonFile:
 def python_file(context: Context) -> PythonFile:
     """The facts of the file under check, made once."""
     return context.once("python-file", lambda: PythonFile(cast("PythonAnalysis", context.analysis)))
+
+
+MOVING = frozenset(("to", "cuda", "cpu", "half", "float", "bfloat16", "double", "eval", "train", "requires_grad_"))
+"""Methods of a module that return it."""
+
+
+def unmoved(node: ast.AST) -> ast.AST:
+    """``nn.Linear(8, 8).cuda()`` -> the call that makes the layer."""
+    while (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in MOVING
+        and isinstance(node.func.value, ast.Call)
+    ):
+        node = node.func.value
+    return node
 
 
 def has_parameters(layer: str, call: ast.Call) -> bool:

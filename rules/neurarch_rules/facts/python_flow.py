@@ -17,6 +17,7 @@ from neurarch_rules.facts.python_file import (
     assignments,
     nodes,
     self_attribute,
+    unmoved,
 )
 
 if TYPE_CHECKING:
@@ -177,7 +178,10 @@ class Flow:
 
     def _module_output(self, node: ast.Call, scope: Scope, depth: int) -> list[Squashed]:
         """What a called module returns: a class of the file, a Sequential, a layer."""
-        maker: ast.expr | None = None
+        if isinstance(node.func, ast.Name) and node.func.id == "self" and scope.owner is not None:
+            forward = scope.owner.method("forward")
+            return [] if forward is None else self._returned(forward[0], forward[1], depth)
+        maker: ast.AST | None = None
         placed = scope.placed
         if isinstance(node.func, ast.Name):
             values = values_of(self.file, scope, node.func.id)
@@ -188,6 +192,7 @@ class Flow:
             maker = values[0] if len(values) == 1 else None
         elif isinstance(node.func, ast.Call):
             maker = node.func
+        maker = None if maker is None else unmoved(maker)
         if not isinstance(maker, ast.Call):
             return []
         layer = SQUASHING_LAYERS.get(self.file.qualified(maker.func) or "")
@@ -201,7 +206,7 @@ class Flow:
         method = None if own is None else own.method("forward")
         return [] if method is None else self._returned(method[0], method[1], depth)
 
-    def _placed_of(self, maker: ast.expr | None, scope: Scope) -> Placed:
+    def _placed_of(self, maker: ast.AST | None, scope: Scope) -> Placed:
         for placed in self.file.units:
             if maker in placed.unit.parents:
                 return placed

@@ -50,6 +50,10 @@ def _tests(found: ClassFacts, node: ast.If, name: str) -> Iterator[tuple[Site, s
                 for one, other in ((left, right), (right, left)):
                     if isinstance(one, ast.Name) and one.id == name and _is_text(other):
                         yield found.site(part), name, "==", other.value  # type: ignore[attr-defined]  # a constant
+            if isinstance(part.ops[0], ast.In) and isinstance(left, ast.Name) and left.id == name:
+                for item in right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else ():
+                    if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                        yield found.site(item), name, "==", item.value
             if isinstance(part.ops[0], ast.In) and isinstance(right, ast.Name) and right.id == name and _is_text(left):
                 yield found.site(part), name, "in", left.value  # type: ignore[attr-defined]  # a constant
         if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute) or len(part.args) != 1:

@@ -184,7 +184,7 @@ class _Evaluator:
         self.seen: set[tuple[int, int]] = set()
 
     def run(self) -> Events:
-        if not self.file.modules:
+        if "nn." not in self.file.text and not self.file.modules:
             return self.found
         self._arguments()
         for placed, statement in self.file.main_statements:
@@ -196,6 +196,9 @@ class _Evaluator:
                 for name in _stored(statement):
                     if name not in self.file.classes:
                         self.globals[name] = NOTHING
+        for name, (placed, function) in self.file.functions.items():
+            if not name.startswith("test") and "raises" not in placed.unit.text:
+                self._function(placed, function)
         self.explicit = False
         for found in self.file.modules:
             method = found.method("__init__")
@@ -208,6 +211,18 @@ class _Evaluator:
                 found,
             )
         return self.found
+
+    def _function(self, placed: Placed, function: FunctionNode) -> None:
+        """The straight statements of a function, whose parameters are unknown."""
+        arguments = function.args
+        names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        scope = _Scope(placed, {item.arg: NOTHING for item in names if item is not None})
+        for statement in function.body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return):
+                self.construction = Site(placed, statement)
+                self._guarded(lambda scope, node: self._statement(node, scope), scope, statement)
+            else:
+                self._forget([statement], scope)
 
     def _guarded(self, call: Callable[[_Scope, Any], Any], scope: _Scope, node: Any) -> None:
         self.steps, self.depth = 0, 0
@@ -401,6 +416,10 @@ class _Evaluator:
         if isinstance(owner.of, ClassFacts):
             return self._class_attribute(owner.of, node.attr)
         if isinstance(owner.of, Layer):
+            held = owner.of.arguments.get("modules", NOTHING).of if owner.of.name == "ModuleDict" else None
+            if isinstance(held, dict):
+                found = held.get(node.attr)
+                return found if isinstance(found, Value) else NOTHING
             if node.attr == "weight":
                 return Value(_Weight(owner.of))
             return owner.of.arguments.get(node.attr, NOTHING)
@@ -540,19 +559,22 @@ class _Evaluator:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "parse_args":
             return Value(_Parsed())
         called = self._value(node.func, scope)
-        self._own_method(node, scope)
+        self._own_method(node, scope, {key: value for key, value in named.items() if key is not None}, positional)
         if isinstance(called.of, ClassFacts) and not has_stars(node):
             given = {name: value for name, value in named.items() if name is not None}
             return self._construct(called.of, given, tuple(positional), scope)
         return NOTHING
 
-    def _own_method(self, node: ast.Call, scope: _Scope) -> None:
-        """``self.build()``: what the method stores is unknown from here on."""
+    def _own_method(self, node: ast.Call, scope: _Scope, named: dict[str, Value], positional: list[Value]) -> None:
+        """``self.build()`` is followed; where it cannot be, what the method stores is unknown from here on."""
         this = scope.names.get(scope.this)
         if this is None or not isinstance(this.of, Instance) or not isinstance(node.func, ast.Attribute):
             return
         if isinstance(node.func.value, ast.Name) and node.func.value.id == scope.this:
             method = this.of.of.method(node.func.attr)
+            if method is not None and self.depth < DEPTH and not has_stars(node):
+                self._invoke(method[0], method[1], this.of, named, tuple(positional), scope.certain, False)
+                return
             for each in nodes(method[1]) if method is not None else ():
                 if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
                     this.of.attributes[each.attr] = NOTHING

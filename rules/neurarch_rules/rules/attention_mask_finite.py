@@ -14,7 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="Masked attention scores get a value that a softmax does not turn into zero",
     reads=("python",),
-    needs=("masked_fill",),
+    needs=("masked_fill", "where"),
 )
 
 SMALLEST = -1e5
@@ -23,24 +23,32 @@ SMALLEST = -1e5
 
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
-    for placed, call in file.calls("masked_fill", "masked_fill_"):
-        if len(call.args) != 2 or not isinstance(call.func, ast.Attribute):
+    for placed, call in file.calls("masked_fill", "masked_fill_", "where"):
+        if not isinstance(call.func, ast.Attribute):
             continue
-        value = _number(call.args[1])
+        if call.func.attr == "where":
+            if file.qualified(call.func) != "torch.where" or len(call.args) != 3:
+                continue
+            filled, scores_node = call.args[2], call.args[1]
+        elif len(call.args) == 2:
+            filled, scores_node = call.args[1], call.func.value
+        else:
+            continue
+        value = _number(filled)
         if value is None or not SMALLEST < value < 1 or value == 0:
             continue
         if not _reaches_softmax(file, placed.unit.parents, call):
             continue
-        shown = ast.unparse(call.args[1])
+        shown = ast.unparse(filled)
         if value > 0:
             wrong = f"{shown} is almost zero, not a large negative number: masked positions keep an average score"
         else:
             wrong = (
                 f"{shown} is a finite mask: where the other scores lie below it, attention looks at masked positions"
             )
-        scores = ast.unparse(call.func.value)
-        smallest = f"torch.finfo({scores}.dtype).min" if isinstance(call.func.value, ast.Name) else 'float("-inf")'
-        site = Site(placed, call.args[1])
+        scores = ast.unparse(scores_node)
+        smallest = f"torch.finfo({scores}.dtype).min" if isinstance(scores_node, ast.Name) else 'float("-inf")'
+        site = Site(placed, filled)
         yield Finding(
             f'{wrong}; use {smallest}, or float("-inf") where no row is masked completely',
             site.place,

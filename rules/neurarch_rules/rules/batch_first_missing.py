@@ -30,8 +30,9 @@ RULE = RuleInfo(
 LAYERS = ("TransformerEncoderLayer", "TransformerDecoderLayer", "MultiheadAttention", "LSTM", "GRU", "RNN")
 STACKS = ("TransformerEncoder", "TransformerDecoder")
 BATCH_FIRST = re.compile(
-    r"#\s*(\w+)\s*(?::|=|is|->|has shape|shape:?)?\s*[\(\[]\s*(?:batch(?:_size)?|bsz?|B|N)\s*,"
+    r"(?:#|\"\"\"|^)\s*(\w+)\s*(?::|=|is|->|has shape|shape:?)?\s*[\(\[]\s*(?:batch(?:_size)?|bsz?|B|N)\s*,"
     r"\s*(?:seq(?:_?len(?:gth)?)?|sequence(?:_length)?|T|L|S|time(?:_?steps)?|tokens)\s*,",
+    re.MULTILINE,
 )
 MOVING = frozenset(
     ("transpose", "permute", "rearrange", "movedim", "swapaxes", "swapdims", "t", "moveaxis", "einsum", "stack")

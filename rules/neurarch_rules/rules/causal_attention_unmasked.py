@@ -18,6 +18,9 @@ RULE = RuleInfo(
 )
 
 
+SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax")
+
+
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for found in file.modules:
@@ -26,14 +29,38 @@ def check(context: Context) -> Iterator[Finding]:
         for node in nodes(found.node):
             if not isinstance(node, ast.Call) or has_stars(node) or len(node.args) > 3:
                 continue
+            if file.qualified(node.func) in SOFTMAX and _weighs_values(found, node):
+                yield Finding(
+                    f"{found.name} is named causal, but nothing masks the scores before this softmax: every token sees "
+                    "the future, the training loss is too good and generation useless; fill the upper triangle with "
+                    'float("-inf") first',
+                    found.site(node).place,
+                )
             if file.qualified(node.func) != "torch.nn.functional.scaled_dot_product_attention":
                 continue
-            if argument(node, "attn_mask") is None and argument(node, "is_causal") is None:
+            if _is_absent(argument(node, "attn_mask")) and _is_absent(argument(node, "is_causal")):
                 yield Finding(
                     f"{found.name} is named causal, but this call has neither is_causal=True nor attn_mask: every "
                     "token sees the future, the training loss is too good and generation useless; pass is_causal=True",
                     found.site(node).place,
                 )
+
+
+def _weighs_values(found: ClassFacts, softmax: ast.Call) -> bool:
+    """The scores are a product of two local tensors in the same method: attention of its own, unmasked so far."""
+    for method in found.methods.values():
+        inside = nodes(method)
+        if softmax in inside:
+            products = [node for node in inside if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)]
+            calls = [node for node in inside if isinstance(node, ast.Call) and node is not softmax]
+            # any other helper might mask: only methods of tensors and own layers are looked through
+            plain = all(isinstance(node.func, ast.Attribute) for node in calls)
+            return len(products) == 2 and plain and len(found.methods) <= 2
+    return False
+
+
+def _is_absent(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and not value.value)
 
 
 def _is_causal(name: str) -> bool:
@@ -48,7 +75,7 @@ def _knows_masks(found: ClassFacts) -> bool:
         for node_name in (
             node.id if isinstance(node, ast.Name) else "",
             node.attr if isinstance(node, ast.Attribute) else "",
-            node.arg or "" if isinstance(node, ast.arg | ast.keyword) else "",
+            node.arg if isinstance(node, ast.arg) else "",
         )
-        for word in ("mask", "tril", "triu", "is_causal", "block_size", "bias_causal")
+        for word in ("mask", "tril", "triu", "block_size", "bias_causal")
     )

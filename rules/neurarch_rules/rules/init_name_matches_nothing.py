@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import ClassFacts, nodes, python_file
 from neurarch_rules.facts.python_parameters import NameTest, name_tests
@@ -31,12 +31,15 @@ def check(context: Context) -> Iterator[Finding]:
                     f'"layers.0.{suffix}", so this branch never runs and the initialization is not applied; '
                     f'use name.endswith("{suffix}")',
                     test.site.place,
-                    fixes=(
-                        test.site.replace(
-                            f'{test.variable}.endswith("{suffix}")', "Compare the end of the name", "unsafe"
-                        ),
-                    ),
+                    fixes=_fixes(test),
                 )
+
+
+def _fixes(test: NameTest) -> tuple[Fix, ...]:
+    if not isinstance(test.site.node, ast.Compare):
+        return ()
+    ending = f'{test.variable}.endswith("{test.text}")'
+    return (test.site.replace(ending, "Compare the end of the name", "unsafe"),)
 
 
 def _never(found: ClassFacts, test: NameTest) -> bool:

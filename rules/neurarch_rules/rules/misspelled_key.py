@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place
@@ -29,6 +30,8 @@ RULE = RuleInfo(
 
 
 FOREIGN_LENGTH = 8
+MOST = 500
+"""Keys that are looked at: more were not typed, and each is held against every known name."""
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -45,7 +48,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _native(context: Context, config: ModelConfig, record: ConfigType) -> Iterator[Finding]:
     data = written(context.analysis, config)
-    for key, value in unread(context, config):
+    for key, value in islice(unread(context, config), MOST):
         if partner(record, key) or key in keys_of_all_types():
             continue
         guess = closest(key, _names(record))
@@ -67,7 +70,7 @@ def _foreign(context: Context, config: ModelConfig) -> Iterator[Finding]:
     """Foreign code has keys of its own; only near misses of names that very many families share are reported."""
     data = written(context.analysis, config)
     common = fact_set("known_keys", "common")
-    for key in data:
+    for key in islice(data, MOST):
         if len(key) < FOREIGN_LENGTH or key.startswith("_") or key in keys_of_all_types() or is_usual(key):
             continue
         guess = closest(key, common, 1)
@@ -83,7 +86,7 @@ def _foreign(context: Context, config: ModelConfig) -> Iterator[Finding]:
 
 def _in_block(context: Context, block: Quantization) -> Iterator[Finding]:
     known = fact_set("quantization_keys", "keys")
-    for key in block.values:
+    for key in islice(block.values, MOST):
         guess = None if key in known else closest(key, known)
         if guess is not None and guess not in block.values:
             pointer = join_pointer(block.pointer, key)

@@ -45,7 +45,7 @@ def _fresh(file: PythonFile, node: ast.AST, called: set[str]) -> ast.Call | None
     for target, value in assignments(node):
         if (
             isinstance(target, ast.Name)
-            and target.id in called
+            and (target.id in called or _is_parameter(file, value))
             and isinstance(value, ast.Call)
             and _is_layer(file, value)
         ):
@@ -53,5 +53,11 @@ def _fresh(file: PythonFile, node: ast.AST, called: set[str]) -> ast.Call | None
     return None
 
 
+def _is_parameter(file: PythonFile, value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Call) and file.qualified(value.func) == "torch.nn.Parameter"
+
+
 def _is_layer(file: PythonFile, call: ast.Call) -> bool:
+    if file.qualified(call.func) == "torch.nn.Parameter":
+        return True
     return file.layer(call) is not None and file.makes_parameters(call)

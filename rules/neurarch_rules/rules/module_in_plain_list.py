@@ -8,6 +8,7 @@ from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import (
     ClassFacts,
+    FunctionNode,
     PythonFile,
     argument,
     assignments,
@@ -39,6 +40,11 @@ def check(context: Context) -> Iterator[Finding]:
                     attribute = self_attribute(target)
                     if attribute is None or value is None:
                         continue
+                    if isinstance(value, ast.Name):
+                        local = _local(file, method, value.id)
+                        if local is not None and not _is_registered(found, attribute):
+                            yield _finding(found, attribute, value, local)
+                        continue
                     kind = _container(file, value)
                     if kind is not None and not _is_registered(found, attribute):
                         yield _finding(found, attribute, value, kind)
@@ -46,6 +52,28 @@ def check(context: Context) -> Iterator[Finding]:
                         _is_empty(value) and _is_filled(file, found, attribute) and not _is_registered(found, attribute)
                     ):
                         yield _finding(found, attribute, value, "dict" if isinstance(value, ast.Dict) else "list")
+
+
+def _local(file: PythonFile, method: FunctionNode, name: str) -> str | None:
+    """The kind of a local container of modules made in this method, which nothing else receives."""
+    values = [
+        value for node in nodes(method) for target, value in assignments(node) if getattr(target, "id", "") == name
+    ]
+    if len(values) != 1 or values[0] is None:
+        return None
+    reads = [node for node in nodes(method) if isinstance(node, ast.Name) and node.id == name]
+    filled = 0
+    for node in nodes(method):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ADDING:
+            if getattr(node.func.value, "id", "") != name:
+                continue
+            if not node.args or not file.makes_parameters(node.args[-1]):
+                return None
+            filled += 1
+    # the assignment, each addition, and the one that keeps the list on self
+    if len(reads) != 2 + filled:
+        return None
+    return _container(file, values[0]) or ("list" if filled and _is_empty(values[0]) else None)
 
 
 def _container(file: PythonFile, value: ast.expr) -> str | None:
@@ -140,7 +168,7 @@ def _finding(found: ClassFacts, attribute: str, value: ast.expr, kind: str) -> F
     site = found.site(value)
     wrapper = "nn.ModuleDict" if kind == "dict" else "nn.ModuleList"
     fixes: tuple[Fix, ...] = ()
-    if found.file.imports.get("nn") == "torch.nn" and not _is_empty(value):
+    if found.file.imports.get("nn") == "torch.nn" and not _is_empty(value) and kind in ("list", "tuple", "dict"):
         source = found.file.text[site.span[0] : site.span[1]]
         fixes = (site.replace(f"{wrapper}({source})", f"Wrap in {wrapper}", "unsafe"),)
     return Finding(

@@ -14,14 +14,20 @@ RULE = RuleInfo(
     category="correctness",
     summary="[layer] * n holds one layer n times: the copies share their weights",
     reads=("python",),
-    needs=("*",),
+    needs=("*", "range"),
 )
+
+
+DELIBERATE = ("shared", "same", "tied")
+"""Words in a variable's name that say the sharing is meant."""
 
 
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for placed in file.units:
-        for node in placed.unit.parents if "*" in placed.unit.text else ():
+        for node in placed.unit.parents:
+            if isinstance(node, ast.ListComp) and _same_in_all(file, placed.unit.parents, node):
+                yield _of_comprehension(Site(placed, node), node)
             if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
                 continue
             listed, count = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
@@ -45,6 +51,25 @@ def check(context: Context) -> Iterator[Finding]:
             )
 
 
+def _same_in_all(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.ListComp) -> bool:
+    """``[layer for _ in range(n)]`` of a layer made once, before."""
+    item, generator = node.elt, node.generators[0]
+    if not isinstance(item, ast.Name) or len(node.generators) != 1 or not isinstance(generator.iter, ast.Call):
+        return False
+    if getattr(generator.iter.func, "id", "") != "range" or getattr(generator.target, "id", item.id) == item.id:
+        return False
+    return _container(file, parents, node) and _made_once(file, parents, node, item.id)
+
+
+def _of_comprehension(site: Site, node: ast.ListComp) -> Finding:
+    item = ast.unparse(node.elt)
+    return Finding(
+        f"every entry of {ast.unparse(node)} is one and the same module: all positions share one set of weights, and "
+        f"the model has the parameters of one; make {item} inside the brackets",
+        site.place,
+    )
+
+
 def _is_fresh(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST, item: ast.expr) -> bool:
     """The repeated item is made on the spot and ends in a container of modules."""
     if isinstance(item, ast.Call):
@@ -60,6 +85,8 @@ def _container(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST)
 
 def _made_once(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST, name: str) -> bool:
     """The only assignment of the name in the function makes a layer."""
+    if any(word in name.lower() for word in DELIBERATE):
+        return False
     while not isinstance(node, ast.FunctionDef) and parents[node] is not node:
         node = parents[node]
     values = [
