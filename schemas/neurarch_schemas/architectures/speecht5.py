@@ -88,7 +88,7 @@ def speech_to_text(config: ModelConfig) -> Module:
     return Module(config.architecture, children=named({"speecht5": model, "text_decoder_postnet.lm_head": output}))
 
 
-def text_to_speech(config: ModelConfig) -> Module:
+def to_speech(config: ModelConfig, *, from_text: bool) -> Module:
     """The decoder reads spectrogram frames and the speaker's embedding, and predicts ``reduction_factor`` frames."""
     hidden, bins, units = (
         config.integer("hidden_size"),
@@ -104,11 +104,13 @@ def text_to_speech(config: ModelConfig) -> Module:
         "encode_positions": scaled_positions(),
         "speaker_embeds_layer": linear(speaker + hidden, hidden),
     }
-    text: dict[str, Module | Stack | None] = {
-        "prenet.embed_tokens": token_embedding(config.integer("vocab_size"), hidden),
-        "prenet.encode_positions": scaled_positions(),
-        "wrapped_encoder": encoder(config),
-    }
+    source: dict[str, Module | Stack | None] = {"prenet": speech_front(config)}
+    if from_text:
+        source = {
+            "prenet.embed_tokens": token_embedding(config.integer("vocab_size"), hidden),
+            "prenet.encode_positions": scaled_positions(),
+        }
+    source["wrapped_encoder"] = encoder(config)
     speech = {"prenet": Module("SpeechFront", children=named(front)), "wrapped_decoder": decoder(config)}
     factor = config.integer("reduction_factor")
     output: dict[str, Module | Stack | None] = {
@@ -116,8 +118,9 @@ def text_to_speech(config: ModelConfig) -> Module:
         "prob_out": linear(hidden, factor),
         "layers": postnet(config),
     }
+    reader = Module("Encoder", children=named(source))
     parts = {
-        "speecht5.encoder": Module("TextEncoder", children=named(text)),
+        "speecht5.encoder": reader if from_text else in_part(reader, "audio"),
         "speecht5.decoder": Module("SpeechDecoder", children=named(speech)),
         "speech_decoder_postnet": Module("SpeechPostnet", children=named(output), part="head"),
     }
@@ -130,6 +133,6 @@ def build(config: ModelConfig) -> Module:
         return vocoder(config)
     if head == "ForSpeechToText":
         return speech_to_text(config)
-    if head == "ForTextToSpeech":
-        return text_to_speech(config)
+    if head in ("ForTextToSpeech", "ForSpeechToSpeech"):
+        return to_speech(config, from_text=head == "ForTextToSpeech")
     raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
