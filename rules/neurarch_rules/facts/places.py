@@ -128,7 +128,13 @@ def integer(config: ModelConfig, *names: str) -> int | None:
 
 
 def number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """None also for an integer that no float can hold."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def json_kind(value: object) -> str:

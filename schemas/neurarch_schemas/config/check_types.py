@@ -62,7 +62,9 @@ def accepts(schema: Mapping[str, Any], value: JSONValue) -> bool:
     if "anyOf" in schema and not any(accepts(part, value) for part in schema["anyOf"]):
         return False
     if isinstance(value, list) and "items" in schema:
-        return all(accepts(schema["items"], item) for item in value)
+        # A list may hold one of a few words for each layer, or a million times.
+        items = set(value) if set(map(type, value)) == {str} else value
+        return all(accepts(schema["items"], item) for item in items)
     if isinstance(value, dict) and "additionalProperties" in schema:
         return all(accepts(schema["additionalProperties"], item) for item in value.values())
     return True

@@ -41,11 +41,12 @@ def constructions(path: str, expression: str | None, search_paths: Sequence[str]
     """What a file builds, or why nothing can be said."""
     if not os.path.isfile(path):
         return "cannot be read: No such file or directory"
-    from neurarch_schemas.interpreter import SourceCache, interpret, module_classes
+    from neurarch_schemas.interpreter import REPORT, SourceCache, interpret, module_classes
 
     cache = SourceCache()
     if expression is not None:
-        return [_construction(expression, None, expression, interpret(path, expression, search_paths, cache=cache))]
+        result = interpret(path, expression, search_paths, REPORT, cache=cache)
+        return [_construction(expression, None, expression, result)]
     found: list[Construction] = []
     for module_class in module_classes(path, search_paths, cache=cache):
         if module_class.construction is None:
