@@ -8,9 +8,9 @@ from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import list_of_lists, uniform
 from neurarch_schemas.modules.feed_forward import mlp
-from neurarch_schemas.modules.layers import convolution, layer_norm, linear
+from neurarch_schemas.modules.layers import batch_norm, convolution, layer_norm, linear
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named, stack
-from neurarch_schemas.modules.vision import height_and_width, vit_attention
+from neurarch_schemas.modules.vision import height_and_width, sequential, vit_attention
 
 MODEL_TYPES = ("pvt", "pvt_v2", "glpn")
 
@@ -105,10 +105,38 @@ def backbone(config: ModelConfig) -> Module:
     return Module("Model", children=named(parts))
 
 
+def depth_decoder(config: ModelConfig) -> dict[str, Module | Stack | None]:
+    """GLPN: each stage, from the last, is mapped to one width and fused with what came before by learned weights."""
+    width = config.integer("decoder_hidden_size")
+    half = width // 2
+    fusion = Module(
+        "SelectiveFusion",
+        children=named(
+            {
+                "convolutional_layer1": sequential(convolution(2 * width, width, (3, 3)), batch_norm(width)),
+                "convolutional_layer2": sequential(convolution(width, half, (3, 3)), batch_norm(half)),
+                "convolutional_layer3": convolution(half, 2, (3, 3)),
+            }
+        ),
+    )
+    stages = []
+    for index, inputs in enumerate(reversed(config.integers("hidden_sizes"))):
+        parts: dict[str, Module | Stack | None] = {
+            "convolution": convolution(inputs, width, (1, 1)) if inputs != width else None,
+            "fusion": fusion if index else None,
+        }
+        stages.append(Module("DecoderStage", children=named(parts)))
+    depth = sequential(convolution(width, width, (3, 3)), None, convolution(width, 1, (3, 3)))
+    decoder = Module("Decoder", children=(("stages", stack(*stages)),), part="head")
+    return {"decoder": decoder, "head.head": depth.with_(part="head")}
+
+
 def build(config: ModelConfig) -> Module:
     head, kind, model = head_name(config.architecture), config.model_type, backbone(config)
     if head == "Model":
         return model
+    if head == "ForDepthEstimation" and kind == "glpn":
+        return Module(config.architecture, children=named({"glpn": model, **depth_decoder(config)}))
     if head != "ForImageClassification" or kind == "glpn":
         raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
     given = config.is_set("id2label") or config.is_set("num_labels")

@@ -62,19 +62,19 @@ def merging(config: ModelConfig, width: int) -> Module:
     return Module("PatchMerging", children=named(parts))
 
 
-def embeddings(config: ModelConfig) -> Module:
+def embeddings(config: ModelConfig, mask_token: bool) -> Module:
     width = config.integer("embed_dim")
-    tensors: tuple[Tensor, ...] = ()
+    tensors = (Tensor("mask_token", (1, 1, width)),) if mask_token else ()
     if config.flag("use_absolute_embeddings"):
         rows, columns = patch_grid(config)
         class_token = 0 if config.model_type == "swin" else 1
-        tensors = (Tensor("position_embeddings", (1, rows * columns + class_token, width)),)
+        tensors += (Tensor("position_embeddings", (1, rows * columns + class_token, width)),)
     patches = convolution(config.integer("num_channels"), width, height_and_width(config, "patch_size"))
     parts = {"patch_embeddings.projection": patches, "norm": layer_norm(width)}
     return Module("Embeddings", tensors, named(parts), part="embedding")
 
 
-def backbone(config: ModelConfig) -> tuple[Module, int]:
+def backbone(config: ModelConfig, *, mask_token: bool = False) -> tuple[Module, int]:
     """The model and the width of its output, which doubles from stage to stage."""
     depths, heads, width = config.integers("depths"), config.integers("num_heads"), config.integer("embed_dim")
     if len(heads) < len(depths) or len(depths) > MOST_STAGES:
@@ -87,7 +87,7 @@ def backbone(config: ModelConfig) -> tuple[Module, int]:
         stages.append(Module("Stage", children=named({"blocks": blocks, "downsample": down})))
     last = width * 2 ** (len(depths) - 1)
     parts: dict[str, Module | Stack | None] = {
-        "embeddings": embeddings(config),
+        "embeddings": embeddings(config, mask_token),
         "encoder.layers": stack(*stages),
         "layernorm": layer_norm(last),
     }
@@ -99,9 +99,18 @@ def backbone(config: ModelConfig) -> tuple[Module, int]:
 
 def build(config: ModelConfig) -> Module:
     head = head_name(config.architecture)
-    model, width = backbone(config)
+    masked = head == "ForMaskedImageModeling" and config.model_type in ("swin", "swinv2")
+    model, width = backbone(config, mask_token=masked)
     if head == "Model":
         return model
+    if masked:
+        # The pixels of every patch, one convolution and a rearrangement; its class reads ``num_layers``, not the depths.
+        pixels = config.integer("encoder_stride") ** 2 * config.integer("num_channels")
+        count = config.integer("num_layers")
+        if not 0 < count <= MOST_STAGES:
+            raise CannotBuild(f"{count} stages are not built", ("num_layers",))
+        decoder = convolution(config.integer("embed_dim") * 2 ** (count - 1), pixels, (1, 1)).with_(part="head")
+        return Module(config.architecture, children=((config.model_type, model), ("decoder.0", decoder)))
     if head != "ForImageClassification":
         raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
     labels = label_count(config)
