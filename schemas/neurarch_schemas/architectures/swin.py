@@ -64,7 +64,7 @@ def merging(config: ModelConfig, width: int) -> Module:
 
 def embeddings(config: ModelConfig, mask_token: bool) -> Module:
     width = config.integer("embed_dim")
-    tensors = (Tensor("mask_token", (1, 1, width)),) if mask_token else ()
+    tensors: tuple[Tensor, ...] = (Tensor("mask_token", (1, 1, width)),) if mask_token else ()
     if config.flag("use_absolute_embeddings"):
         rows, columns = patch_grid(config)
         class_token = 0 if config.model_type == "swin" else 1
@@ -104,7 +104,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if masked:
-        # The pixels of every patch, one convolution and a rearrangement; its class reads ``num_layers``, not the depths.
+        # The pixels of every patch; the class takes the width from ``num_layers``, not from the depths.
         pixels = config.integer("encoder_stride") ** 2 * config.integer("num_channels")
         count = config.integer("num_layers")
         if not 0 < count <= MOST_STAGES:
