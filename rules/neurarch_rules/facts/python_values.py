@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from neurarch_rules.facts.data import facts
@@ -746,10 +747,11 @@ def _wrapped(item: Any, container: Value) -> Value:
     return item if isinstance(item, Value) else Value(item, container.origin)
 
 
-def _stored(node: ast.AST) -> Iterator[str]:
-    for each in nodes(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
-            yield each.id
+@lru_cache(maxsize=4096)
+def _stored(node: ast.AST) -> tuple[str, ...]:
+    return tuple(
+        each.id for each in nodes(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del)
+    )
 
 
 def _inside(site: Site | None, node: ast.AST) -> bool:
