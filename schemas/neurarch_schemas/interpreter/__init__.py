@@ -23,13 +23,14 @@ an instance of a configuration class found beside the modeling file, filled from
 
 from __future__ import annotations
 
-from neurarch_schemas.interpreter.budgets import HOSTILE, Budgets
+from neurarch_schemas.interpreter.budgets import HOSTILE, REPORT, Budgets
 from neurarch_schemas.interpreter.interpretation import Interpretation, Place, interpret, interpret_config
 from neurarch_schemas.interpreter.module_classes import ModuleClass, module_classes
 from neurarch_schemas.interpreter.sources import SourceCache
 
 __all__ = [
     "HOSTILE",
+    "REPORT",
     "Budgets",
     "Interpretation",
     "ModuleClass",

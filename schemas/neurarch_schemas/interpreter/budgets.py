@@ -29,6 +29,10 @@ HOSTILE = Budgets(steps=400_000, seconds=0.4, total_seconds=2.0, idle_steps=100_
 """For text that nobody has vouched for, e.g. on every keystroke."""
 
 
+REPORT = Budgets(seconds=8.0, total_seconds=10.0, idle_steps=400_000)
+"""For files that are vouched for, asked about by hand."""
+
+
 class BudgetExceeded(BaseException):
     """Not catchable by interpreted code; ``str(error)`` is the reason."""
 
@@ -58,6 +62,12 @@ class Meter:
         self.next_check = 2048
         self.started = time.monotonic()
         self.started_thread = time.thread_time()
+
+    def work(self, steps: int) -> None:
+        """Count what the host does in one go as the steps it amounts to."""
+        self.steps += steps
+        if self.steps > self.next_check:
+            self.check()
 
     def check(self) -> None:
         """The slow half of a tick, once every 2,048 steps."""

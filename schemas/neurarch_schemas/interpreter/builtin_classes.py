@@ -25,6 +25,7 @@ from neurarch_schemas.interpreter.values import (
     UnknownTruth,
     Value,
 )
+from neurarch_schemas.interpreter.work import charge
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
@@ -302,6 +303,7 @@ def _bool(machine: Machine, value: Value = False) -> Value:
 def _str(machine: Machine, value: Value = "", *_: Value, **__: Value) -> Value:
     if type(value) is Unknown:
         return Unknown(value.reason, data=True)
+    charge(machine.meter, value)
     text = str(value)
     machine.meter.size(len(text), "a string", 50)
     return text
@@ -323,6 +325,8 @@ def _collector(host: type) -> Any:
             items.append(item)
             if len(items) & 1023 == 0:
                 size(len(items))
+        if host in (set, frozenset):
+            charge(machine.meter, items)
         return host(items)
 
     return construct
@@ -400,6 +404,7 @@ def _exception_init(machine: Machine, self: Instance, *args: Value, **kwargs: Va
 
 def _exception_text(machine: Machine, self: Instance) -> str:
     args = self.attrs.get("args", ())
+    charge(machine.meter, args)
     return "" if not args else str(args[0]) if len(args) == 1 else str(args)
 
 

@@ -25,6 +25,7 @@ from neurarch_schemas.interpreter.values import (
     Value,
     derived,
 )
+from neurarch_schemas.interpreter.work import charge
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
@@ -59,10 +60,10 @@ def functions() -> dict[str, Value]:
         "iter": _iter,
         "next": _next,
         "id": lambda machine, value: id(value),
-        "hash": lambda machine, value: hash(value),
+        "hash": _hash,
         "repr": _repr,
         "ascii": _repr,
-        "format": lambda machine, value, spec="": derived(value) if type(value) is Unknown else format(value, spec),
+        "format": _format,
         "chr": lambda machine, value: chr(value),
         "ord": lambda machine, value: ord(value),
         "bin": lambda machine, value: bin(value),
@@ -292,7 +293,24 @@ def _next(machine: Machine, iterator: Value, default: Value = MISSING) -> Value:
 
 
 def _repr(machine: Machine, value: Value) -> Value:
-    return derived(value) if type(value) is Unknown else repr(value)
+    if type(value) is Unknown:
+        return derived(value)
+    charge(machine.meter, value)
+    return repr(value)
+
+
+def _hash(machine: Machine, value: Value) -> Value:
+    charge(machine.meter, value)
+    return hash(value)
+
+
+def _format(machine: Machine, value: Value, spec: Value = "") -> Value:
+    if type(value) is Unknown or type(spec) is Unknown:
+        return derived(value, spec)
+    if sum(character.isdecimal() for character in spec) > 4:
+        machine.fail("ValueError", "format width is too large")
+    charge(machine.meter, value)
+    return format(value, spec)
 
 
 def _vars(machine: Machine, value: Value = MISSING) -> Value:

@@ -29,11 +29,16 @@ from neurarch_schemas.interpreter.values import (
     Value,
     derived,
 )
+from neurarch_schemas.interpreter.work import charge, charge_length, charge_sort
 
 # Methods that store or compare their arguments without needing to know them.
 _ACCEPT_UNKNOWN = frozenset(
     {"append", "add", "insert", "extend", "update", "setdefault", "appendleft", "get", "pop", "__setitem__", "fromkeys"}
 )
+# Methods of containers that take the same time whatever the length, and those that look one key up.
+_CONSTANT_WORK = frozenset({"append", "appendleft", "popleft", "popitem", "move_to_end", "__len__", "__iter__"})
+_VIEWS = frozenset({"items", "keys", "values"})
+_ONE_KEY = frozenset({"get", "pop", "setdefault", "add", "discard", "remove", "__contains__", "__getitem__"})
 
 
 class Calls(Statements, Core):
@@ -242,12 +247,35 @@ class Calls(Statements, Core):
                     return None
             elif name == "update" and isinstance(receiver, dict) and args:
                 return self._update(receiver, args[0], kwargs)
+            self._charge_native(receiver, name, args)
             result = getattr(receiver, name)(*args, **kwargs)
+            if isinstance(result, str | list | tuple | set | frozenset | dict):
+                charge_length(self.meter, result)
         except UnknownTruth as error:
             return derived(error.unknown)
         except HOST_ERRORS as error:
             raise self.convert(error) from error
         return result
+
+    def _charge_native(self, receiver: Value, name: str, args: list[Value]) -> None:
+        if name in _CONSTANT_WORK:
+            return
+        meter = self.meter
+        if isinstance(receiver, dict | set | frozenset):
+            if name in _VIEWS:
+                return
+            if name not in _ONE_KEY:
+                charge_length(meter, receiver)
+            for value in args[:1] if isinstance(receiver, dict) else args:
+                charge(meter, value)
+        elif isinstance(receiver, str | bytes):
+            charge_length(meter, receiver)
+            for value in args:
+                charge(meter, value)
+        elif name in ("insert", "pop", "copy", "reverse", "clear"):
+            charge_length(meter, receiver)
+        else:
+            charge(meter, receiver)
 
     def _update(self, receiver: dict[Value, Value], other: Value, kwargs: dict[str, Value]) -> None:
         if isinstance(other, dict):
@@ -260,7 +288,9 @@ class Calls(Statements, Core):
         else:
             pairs = [tuple(self.iterate(pair)) for pair in self.iterate(other)]
         own = self.type_of(receiver).lookup("__setitem__")
+        self.meter.work(len(pairs) >> 4)
         for key, value in [*pairs, *kwargs.items()]:
+            charge(self.meter, key)
             if own.__class__ is Function:
                 receiver[key] = value
             else:
@@ -278,7 +308,8 @@ class Calls(Statements, Core):
             for item in args[0]:
                 if item.__class__ is Unknown:
                     raise UnknownTruth(item)
-            self.meter.size(len(args[0]) * (len(text) + 1), "a string", 50)
+            characters = sum(len(item) for item in args[0] if isinstance(item, str | bytes))
+            self.meter.size(len(args[0]) * (len(text) + 1) + characters, "a string", 50)
 
     def format_string(self, text: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         raise NotImplementedError
@@ -286,7 +317,9 @@ class Calls(Statements, Core):
     def sort(self, values: Value, key: Value = None, reverse: Value = False) -> list[Value]:
         items = list(self.iterate(values))
         if key is None:
+            charge_sort(self.meter, items)
             return sorted(items, reverse=bool(reverse))
+        self.meter.work(len(items))
         return sorted(items, key=self.host_callable(key), reverse=bool(reverse))
 
     def host_callable(self, function: Value) -> Callable[..., Value]:

@@ -23,6 +23,7 @@ from neurarch_schemas.interpreter.values import (
     UnknownTruth,
     Value,
 )
+from neurarch_schemas.interpreter.work import charge
 
 
 class Classes(Core):
@@ -229,7 +230,9 @@ class Classes(Core):
                     for pair in self.iterate(source):
                         key, item = self.iterate(pair)
                         pairs.append((key, item))
+            self.meter.work(len(pairs) >> 4)
             for key, item in [*pairs, *kwargs.items()]:
+                charge(self.meter, key)
                 if own.__class__ is Function and isinstance(value, OrderedDict):
                     self.call_method(value, own, [key, item])
                 else:

@@ -18,6 +18,7 @@ from neurarch_schemas.interpreter.values import (
     Value,
     derived,
 )
+from neurarch_schemas.interpreter.work import charge
 
 
 class Expressions(Core):
@@ -224,7 +225,10 @@ class Expressions(Core):
 
     def _collect(self, kind: type, elements: list[ast.expr], frame: Frame) -> Value:
         try:
-            return kind(self._sequence(elements, frame))
+            items = self._sequence(elements, frame)
+            if kind is set:
+                charge(self.meter, items)
+            return kind(items)
         except UnknownTruth as error:
             return error.unknown
         except HOST_ERRORS as error:
@@ -240,6 +244,7 @@ class Expressions(Core):
                 result.update(self._items(other))
             else:
                 name = self.evaluate(key, frame)
+                charge(self.meter, name)
                 try:
                     result[name] = self.evaluate(value, frame)
                 except TypeError as error:
@@ -264,6 +269,7 @@ class Expressions(Core):
             return derived(value, spec)
         if any(len(digits) > 4 for digits in _digit_runs(spec)):
             self.fail("ValueError", "format width is too large")
+        charge(self.meter, value)
         try:
             if node.conversion == 114:
                 value = repr(value)
@@ -347,18 +353,24 @@ class Expressions(Core):
 
     def _SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
         try:
-            return {self.evaluate(node.elt, inner) for inner in self._comprehend(node.generators, frame)}
+            return {self._key(node.elt, inner) for inner in self._comprehend(node.generators, frame)}
         except UnknownTruth as error:
             return derived(error.unknown)
 
     def _DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         try:
             return {
-                self.evaluate(node.key, inner): self.evaluate(node.value, inner)
+                self._key(node.key, inner): self.evaluate(node.value, inner)
                 for inner in self._comprehend(node.generators, frame)
             }
         except UnknownTruth as error:
             return Unknown(error.unknown.reason)
+
+    def _key(self, node: ast.expr, frame: Frame) -> Value:
+        """What is about to be hashed."""
+        key = self.evaluate(node, frame)
+        charge(self.meter, key)
+        return key
 
     def _GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
         first = self.evaluate(node.generators[0].iter, frame)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
 from neurarch_schemas.interpreter.machine import Machine, Site
@@ -205,6 +206,8 @@ class _Session:
         self.budgets = budgets
         self.cache = cache
         self.variables = variables or {}
+        self.deadline = time.monotonic() + budgets.total_seconds
+        """All runs of one question together."""
         self.lost = self._repair()
         """Lines of the file that are broken and left out."""
 
@@ -228,6 +231,7 @@ class _Session:
             return Interpretation(None, False, f"the construction cannot be parsed: {getattr(error, 'msg', error)}")
         if not body or not isinstance(body[-1], ast.Expr):
             return Interpretation(None, False, "the construction does not end in an expression")
+        self.deadline = time.monotonic() + self.budgets.total_seconds
         first = self.run(body, {}, eager=False)
         if (
             not first.exceeded
@@ -275,9 +279,14 @@ class _Session:
     def run(self, body: list[ast.stmt], decisions: dict[Site, bool], eager: bool) -> _Run:
         run = _Run()
         machine: Machine | None = None
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            run.failure, run.exceeded = f"evaluation takes longer than {self.budgets.total_seconds:g} s", True
+            return run
+        budgets = replace(self.budgets, total_seconds=left)
         with _room():
             try:
-                machine = Machine(Sources(self.search_paths, self.cache, self.overlay), self.budgets, decisions, eager)
+                machine = Machine(Sources(self.search_paths, self.cache, self.overlay), budgets, decisions, eager)
                 self._evaluate(machine, body, run)
             except Raised as error:
                 run.failure = machine.describe(error) if machine is not None else "an error"

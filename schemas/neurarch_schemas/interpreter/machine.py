@@ -35,6 +35,7 @@ from neurarch_schemas.interpreter.values import (
     UnknownTruth,
     Value,
 )
+from neurarch_schemas.interpreter.work import charge
 
 _MOST_ITEMS = 2_000_000
 
@@ -190,10 +191,14 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
     def iterate(self, value: Value) -> Iterator[Value]:
         kind = value.__class__
         if kind is list or kind is tuple:
+            if len(value) > 255:
+                self.meter.work(len(value) >> 5)
             return iter(value)
         if kind is Unknown:
             raise UnknownTruth(value)
         if kind is dict or kind is str or kind is set:
+            if len(value) > 255:
+                self.meter.work(len(value) >> 5)
             return iter(value)
         if kind in INSTANCE_TYPES:
             found = value.cls.lookup("__iter__")
@@ -295,7 +300,12 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         args = value.attrs.get("args", ())
         if args:
             first = args[0]
-            message = first if isinstance(first, str) else repr(first) if isinstance(first, int | float | tuple) else ""
+            if isinstance(first, str):
+                message = first[:300]
+            elif isinstance(first, int | float) or (
+                isinstance(first, tuple) and all(isinstance(each, int | float | str) for each in first[:100])
+            ):
+                message = repr(first[:100] if isinstance(first, tuple) else first)
         text = f"{value.cls.name}: {message}" if message else str(value.cls.name)
         return f"{text[:300]} ({error.where})" if error.where else text[:300]
 
@@ -325,7 +335,13 @@ class _Formatter(string.Formatter):
             raise UnknownTruth(value)
         if sum(character.isdecimal() for character in format_spec) > 4:
             raise ValueError("format width is too large")
+        charge(self.machine.meter, value)
         return format(value, format_spec)
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion:
+            charge(self.machine.meter, value)
+        return super().convert_field(value, conversion)
 
 
 _QUIET_CALLS = ("warn", "warning", "info", "debug", "print", "log", "warning_once", "error", "deprecate", "info_once")

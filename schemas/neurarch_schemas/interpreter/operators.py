@@ -20,6 +20,7 @@ from neurarch_schemas.interpreter.values import (
     Value,
     derived,
 )
+from neurarch_schemas.interpreter.work import charge, charge_length
 
 BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
@@ -76,6 +77,8 @@ class Operators(Core):
             raise self.convert(error) from None
         if result.__class__ is int:
             self._integer(result)
+        else:
+            charge_length(self.meter, result)
         return result
 
     def _special(self, name: str, left: Value, right: Value) -> Value:
@@ -108,6 +111,10 @@ class Operators(Core):
             self.meter.size(len(left), factor=50 if isinstance(left, str | bytes) else 1)
         elif operator is ast.Mod and isinstance(left, str):
             self._guard_format(left)
+            charge(self.meter, right)
+        elif isinstance(left, set | frozenset | dict):
+            charge_length(self.meter, left)
+            charge_length(self.meter, right)
 
     def _guard_format(self, text: str) -> None:
         run = 0
@@ -139,6 +146,7 @@ class Operators(Core):
                 return Unknown(error.unknown.reason)
             return left
         elif isinstance(left, dict | set) and operator is not ast.Mult:
+            charge_length(self.meter, right)
             try:
                 return IN_PLACE[operator][1](left, right)
             except HOST_ERRORS as error:
@@ -163,6 +171,8 @@ class Operators(Core):
             found = left.cls.lookup(name)
             if found is not MISSING:
                 return self.call_method(left, found, [right])
+        if left is not right:
+            self._charge_comparison(operator, left, right)
         try:
             return function(left, right)
         except UnknownTruth as error:
@@ -171,6 +181,17 @@ class Operators(Core):
             return Unknown("a comparison that nests too deeply", data=True)
         except HOST_ERRORS as error:
             raise self.convert(error) from None
+
+    def _charge_comparison(self, operator: type, left: Value, right: Value) -> None:
+        """Containers of different lengths are told apart at once."""
+        if left.__class__ in (int, float, bool, str) or left is None:
+            return
+        for host in (bytes, list, tuple, dict, set, frozenset, TypingForm):
+            if isinstance(left, host) and isinstance(right, host):
+                unequal = host is not TypingForm and len(left) != len(right)
+                if not unequal or operator not in (ast.Eq, ast.NotEq):
+                    charge(self.meter, left)
+                return
 
     def _same(self, left: Value, right: Value) -> Value:
         if left.__class__ is Unknown or right.__class__ is Unknown:
@@ -208,6 +229,12 @@ class Operators(Core):
                     return self.truth(self.call_method(container, method, [item]))
                 return any(item is each or item == each for each in self.iterate(container))
             if isinstance(container, str | bytes | list | tuple | dict | set | frozenset | range):
+                if isinstance(container, dict | set | frozenset):
+                    charge(self.meter, item)
+                elif not isinstance(container, range):
+                    charge_length(self.meter, container)
+                    if isinstance(item, list | tuple | dict):
+                        charge(self.meter, container)
                 return item in container
             return any(item is each or self.truth(self.compare(ast.Eq, item, each)) for each in self.iterate(container))
         except UnknownTruth as error:
@@ -248,8 +275,13 @@ class Operators(Core):
             return method(value, self, key)
         if not isinstance(value, str | bytes | list | tuple | dict | range) and not hasattr(kind, "__getitem__"):
             self.fail("TypeError", f"'{self.type_of(value).name}' object is not subscriptable")
+        if isinstance(value, dict):
+            charge(self.meter, key)
         try:
-            return value[key]
+            found = value[key]
+            if key.__class__ is slice:
+                charge_length(self.meter, found)
+            return found
         except UnknownTruth as error:
             return Unknown(error.unknown.reason)
         except HOST_ERRORS as error:
@@ -287,6 +319,10 @@ class Operators(Core):
                 self.fail("TypeError", f"'{self.type_of(value).name}' object does not support item assignment")
             if not hasattr(kind, "__setitem__"):
                 return
+        if isinstance(value, dict):
+            charge(self.meter, key)
+        elif key.__class__ is slice:
+            charge_length(self.meter, value)
         try:
             value[key] = list(self.iterate(item)) if key.__class__ is slice else item
         except UnknownTruth as error:
@@ -302,6 +338,10 @@ class Operators(Core):
                 return
         if value.__class__ is Unknown or key.__class__ is Unknown:
             return
+        if isinstance(value, dict):
+            charge(self.meter, key)
+        else:
+            charge_length(self.meter, value)
         try:
             del value[key]
         except HOST_ERRORS as error:

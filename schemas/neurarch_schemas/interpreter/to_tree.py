@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.annotate import note, without_caches
+from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.torch_nn.tensor import Tensor as SymbolicTensor
 from neurarch_schemas.interpreter.values import Instance
 from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, TensorKind, join
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
 _LONGEST_PERIOD = 24
+_MOST_PLACES = 500_000
+"""Every reader of a tree walks it by path, so a tree that shares its parts must stay small when written out."""
 
 
 @dataclass
@@ -36,6 +39,13 @@ class _Converter:
         self.unknown = machine.state.get("unknown attributes", {})
         self.unknown_owners = {key[0] for key in self.unknown}
         self.depth = 0
+        self.converted: set[int] = set()
+        """Instances met before: their tensors are all tied from then on."""
+        self.again: dict[tuple[int, str], Module] = {}
+        """(instance, its name in its parent) -> the module it is wherever it is met again."""
+        self.sizes: dict[int, int] = {}
+        """Interned module -> places in the tree below it, as a reader that walks it meets them."""
+        self.meter = machine.meter
         self.unsure = False
         """Some layer may keep a cache nobody can tell from its structure."""
 
@@ -44,6 +54,20 @@ class _Converter:
             self.conversion.problems.append(text)
 
     def module(self, instance: Instance, path: str) -> Module:
+        """What is shared is converted twice for each name at most, however many ways lead to it."""
+        key = (id(instance), path.rpartition(".")[2])
+        known = self.again.get(key)
+        if known is not None:
+            return known
+        met = id(instance) in self.converted
+        made = self._module(instance, path)
+        if met:
+            self.again[key] = made
+        self.converted.add(id(instance))
+        return made
+
+    def _module(self, instance: Instance, path: str) -> Module:
+        self.meter.work(1)
         self.depth += 1
         if self.depth > 100:
             self.problem("modules nest deeper than 100, or a module contains itself")
@@ -92,7 +116,22 @@ class _Converter:
                 parts.append((name, id(child)))
             else:
                 parts.append((name, child.first_index, *((run.times, *map(id, run.modules)) for run in child.runs)))
-        return self.interned.setdefault(tuple(parts), module)
+        known = self.interned.setdefault(tuple(parts), module)
+        if known is module:
+            self.sizes[id(module)] = size = self._size(module)
+            if size > _MOST_PLACES:
+                raise BudgetExceeded(f"the tree of modules has more than {_MOST_PLACES:,} places")
+        return known
+
+    def _size(self, module: Module) -> int:
+        """Runs count once, as in ``walk``."""
+        size = 1 + len(module.tensors)
+        for _, child in module.children:
+            if isinstance(child, Module):
+                size += self.sizes.get(id(child), 1)
+            else:
+                size += sum(self.sizes.get(id(item), 1) for run in child.runs for item in run.modules)
+        return size
 
     def tensor(self, name: str, tensor: SymbolicTensor, kind: TensorKind, path: str) -> Tensor:
         full = f"{path}.{name}" if path else name

@@ -15,6 +15,7 @@ from neurarch_schemas.interpreter.values import (
     PythonModule,
     Value,
 )
+from neurarch_schemas.interpreter.work import charge
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
@@ -80,6 +81,7 @@ def _memoized(function: Value) -> Value:
     def call(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         try:
             key = (args, tuple(kwargs.items()))
+            charge(machine.meter, key)
             hash(key)
         except TypeError:
             return machine.call(function, list(args), kwargs)
