@@ -53,6 +53,20 @@ class Analysis(Record):
         except CannotBuild as error:
             return self._built_from_remote_code() or Built(None, str(error), error.keys, error.caching)
 
+    @cached_property
+    def doubt(self) -> str | None:
+        """Why numbers derived from this file are not what loading it gives, None where there is no doubt.
+
+        A file that is not valid JSON, or a value of a type that transformers refuses, loads as nothing at all.
+        """
+        from neurarch_schemas.config.check_types import check_types
+
+        broken = [problem for problem in self.document.problems if problem.rule == "json-syntax"]
+        if broken:
+            return f"the file is not valid JSON ({broken[0].message})"
+        refused = [problem for problem in check_types(self.document.data) if not problem.is_null]
+        return f"transformers refuses a value: {refused[0].message}" if refused else None
+
     def _built_from_remote_code(self) -> Built | None:
         """The tree of a model whose own code lies beside its config; None where there is none to read."""
         from neurarch_schemas.remote_code import interpret_remote

@@ -11,6 +11,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     parsed = parse(sys.argv[1:] if arguments is None else arguments)
     mode: str = parsed.mode
+    if mode != "server":
+        _print_anything()
     if mode == "check":
         from neurarch_lsp.cli import check
 
@@ -34,6 +36,14 @@ def main(arguments: list[str] | None = None) -> int:
     from neurarch_lsp.lsp import start
 
     return start.run(parsed)
+
+
+def _print_anything() -> None:
+    """A terminal's encoding, or a lone surrogate in a user's file, must not end a run: such characters are escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

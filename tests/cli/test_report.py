@@ -114,3 +114,36 @@ def test_anything_is_answered(capsys: pytest.CaptureFixture[str], tmp_path: Path
     file.write_text(text)
     (entry,) = report(capsys, str(file))
     assert entry["parameters"] is None or entry["parameters"]["exact"] is False
+
+
+def test_a_file_that_cannot_be_loaded_is_not_exact(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = Path(TERN).read_text()
+    for name, changed in (
+        ("broken", text.replace('"hidden_act"', '"hidden_act": , "x"')),
+        ("typed", text.replace('"hidden_act": "silu"', '"rms_norm_eps": "small"')),
+    ):
+        file = tmp_path / name / "config.json"
+        file.parent.mkdir()
+        file.write_text(changed)
+        (entry,) = report(capsys, str(file))
+        assert entry["parameters"]["exact"] is False
+        assert entry["parameters"]["reason"]
+        assert entry["kv_cache"]["exact"] is False
+
+
+@pytest.mark.parametrize("written", ["1" + 400 * "0", "1e308", "-1e308"])
+def test_absurd_sizes_are_refused_and_cost_no_other_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, written: str
+) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(Path(TERN).read_text().replace("8192", written))
+    absurd, tern = report(capsys, str(file), TERN)
+    assert absurd["parameters"]["total"] is None
+    assert tern["parameters"]["exact"] is True
+    assert main(["--report", str(file), TERN]) == 0
+
+
+def test_special_files_and_unwritable_targets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--report", str(tmp_path)]) in (0, 2)
+    assert main(["--report", TERN, "-o", str(tmp_path / "nowhere" / "card.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err

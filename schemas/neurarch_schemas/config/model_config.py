@@ -21,6 +21,9 @@ class Conflict(Record):
     second: str
 
 
+LARGEST_SIZE = 10**18
+"""Beyond it sums leave what a float can show; no model comes near."""
+
 LISTS_OF_LAYER_KINDS = frozenset({"layer_types", "mlp_layer_types"})
 
 
@@ -75,9 +78,11 @@ class ModelConfig(Record):
         if value is None and default is not None:
             return default
         if isinstance(value, float) and value.is_integer():
-            return int(value)
+            value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             raise CannotBuild(self._wrong(name, value, "an integer"), (name,))
+        if abs(value) > LARGEST_SIZE:
+            raise CannotBuild(f"{name} is larger than any size of a model", (name,))
         if value < 0:
             raise CannotBuild(f"{name} is negative ({value})", (name,))
         return value

@@ -40,6 +40,8 @@ def load(name: str, stdin_filename: str | None = None) -> Source:
             how = f"`hf download {name} config.json` puts it there"
             return Source(name, None, f"is no file, and not in the local Hugging Face cache; {how}", missing=True)
         path = cached
+    if os.path.exists(path) and not os.path.isfile(path):
+        return Source(name, None, "cannot be read: not a regular file", missing=True)
     try:
         with open(path, "rb") as stream:
             data = stream.read()

@@ -67,7 +67,12 @@ def _finish(arguments: Namespace, resolver: Resolver, done: list[batch.Done]) ->
     if arguments.fix:
         for task, outcome in outcomes:
             if outcome.after != outcome.before and task.path != "-":
-                write_text(task.path, outcome.after)
+                try:
+                    write_text(task.path, outcome.after)
+                except OSError as error:
+                    problem = error.strerror or error
+                    print(f"neurarch-lsp: {task.name}: cannot be written: {problem}", file=sys.stderr)
+                    failed = True
     reports = [outcome.report for _, outcome in outcomes if outcome.report is not None]
     reports += _unused_suppressions(arguments, resolver, outcomes)
     status = _bookkeeping(arguments, resolver, reports)
@@ -259,5 +264,9 @@ def _write(text: str, stream: Any) -> None:
     if buffer is None:
         stream.write(text)
         return
-    buffer.write(text.encode("utf-8", "surrogateescape"))
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that a file spells as an escape stands for no byte
+        data = text.encode("utf-8", "backslashreplace")
+    buffer.write(data)
     buffer.flush()

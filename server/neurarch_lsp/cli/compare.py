@@ -48,8 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         text = render_card(card, form)
     if arguments.output:
-        with open(arguments.output, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        try:
+            with open(arguments.output, "w", encoding="utf-8", errors="replace", newline="\n") as stream:
+                stream.write(text)
+        except OSError as error:
+            print(f"neurarch-lsp: {arguments.output} cannot be written: {error.strerror or error}", file=sys.stderr)
+            return USAGE_ERROR
     else:
         sys.stdout.write(text)
     return 0

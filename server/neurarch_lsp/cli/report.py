@@ -50,8 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
         else _text(loaded, form, contexts, assumed, tensors=arguments.tensors)
     )
     if arguments.output:
-        with open(arguments.output, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        try:
+            with open(arguments.output, "w", encoding="utf-8", errors="replace", newline="\n") as stream:
+                stream.write(text)
+        except OSError as error:
+            return _usage(f"{arguments.output} cannot be written: {error.strerror or error}")
     else:
         sys.stdout.write(text)
     return USAGE_ERROR if any(source.missing for source in loaded) else 0

@@ -86,5 +86,5 @@ def _index(rows: Sequence[tuple[str, ...]], form: str) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8", newline="\n") as stream:
+    with open(path, "w", encoding="utf-8", errors="replace", newline="\n") as stream:
         stream.write(text)

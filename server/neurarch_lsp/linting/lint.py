@@ -40,6 +40,8 @@ def read_text(path: str) -> str:
     try:
         if path == "-":
             return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise CannotRead("not a regular file")
         if os.path.getsize(path) > MAX_BYTES:
             raise CannotRead(f"larger than {MAX_BYTES // 1_000_000} MB")
         with open(path, "rb") as file:
@@ -49,8 +51,18 @@ def read_text(path: str) -> str:
 
 
 def write_text(path: str, text: str) -> None:
-    with open(path, "wb") as file:
-        file.write(text.encode("utf-8", "surrogateescape"))
+    """Through a file beside it, so that a full disk never costs the old text. Raises OSError."""
+    target = os.path.realpath(path)
+    beside = f"{target}.neurarch-{os.getpid()}"
+    try:
+        with open(beside, "xb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+        os.chmod(beside, os.stat(target).st_mode & 0o7777)
+        os.replace(beside, target)
+    except OSError:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise
 
 
 def lint(

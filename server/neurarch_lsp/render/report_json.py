@@ -49,7 +49,9 @@ def entry(file: str, analysis: Analysis, contexts: Sequence[int] = (), cache_dty
         "model_type": config.model_type or None,
         "architecture": config.architecture or None,
         "parameters": parameters_entry(
-            analysis.parameters, exact=analysis.parameters is not None, reason=analysis.built.reason
+            analysis.parameters,
+            exact=analysis.parameters is not None and analysis.doubt is None,
+            reason=analysis.built.reason or analysis.doubt,
         ),
         "tensors": _tensors(analysis),
         "kv_cache": _kv_cache(analysis, lengths, cache_dtype),
@@ -78,7 +80,10 @@ def _tensors(analysis: Analysis) -> list[list[Any]] | None:
 
 def _kv_cache(analysis: Analysis, lengths: Sequence[int], chosen: str | None) -> Entry | None:
     cache = analysis.kv_cache
-    return None if cache is None else kv_cache_entry(cache, analysis.cache_dtype(chosen), lengths)
+    if cache is None:
+        return None
+    doubt = analysis.doubt
+    return {**kv_cache_entry(cache, analysis.cache_dtype(chosen), lengths), "exact": doubt is None, "reason": doubt}
 
 
 def kv_cache_entry(cache: KVCache, dtype: str, lengths: Sequence[int]) -> Entry:

@@ -75,9 +75,16 @@ class Resolver:
                 validate(found)
             options = options_from(found.data) if found else Options()
             for override in self.overrides:
-                options = options_from(override, options)
+                options = options_from(override, _without_ignores(options, override))
             self.options[key] = options
         return options
+
+
+def _without_ignores(options: Options, override: Mapping[str, Any]) -> Options:
+    """What a stronger layer selects by name is no longer ignored by a weaker one."""
+    chosen = {*override.get("select", ()), *override.get("extend-select", ())}
+    kept = tuple(name for name in options.ignore if name not in chosen)
+    return options._replace(ignore=kept) if len(kept) < len(options.ignore) else options
 
 
 def _relative(path: str | None, root: str) -> str:

@@ -56,6 +56,8 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         ("Quantization", data["quantization"]),
     ]
     blocks: list[Facts | Note | Labels] = [Facts(tuple((label, str(value)) for label, value in rows if value))]
+    if analysis.doubt is not None:
+        blocks.insert(0, Note(f"Not exact: {analysis.doubt}.", "bad"))
     if found.mtp_modules:
         modules = f"{found.mtp_modules} extra MTP module{'s' if found.mtp_modules > 1 else ''} declared"
         blocks.append(Note(f"{modules}; the model class does not build them, so they are not in the count.", "notice"))

@@ -65,7 +65,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     ]
     table = Table(
         ("device", "memory", "fits on", "longest context there", "largest batch there"),
-        tuple(_row(item, has_cache=cache is not None) for item in found),
+        tuple(_row(item, cache is not None, declared_context(config)) for item in found),
         numeric=frozenset({1, 2, 3, 4}),
         caption=f"For a batch of {assumed.batch} at {context:,} tokens, split evenly; device counts are powers of two.",
     )
@@ -92,11 +92,11 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     )
 
 
-def _row(item: Fit, *, has_cache: bool) -> tuple[str, ...]:
+def _row(item: Fit, has_cache: bool, declared: int | None) -> tuple[str, ...]:
     memory = f"{item.device.memory_bytes / (1 << 30):.0f} GiB"
     if item.devices is None:
         return (item.device.name, memory, "does not fit", "", "")
-    longest = item.longest_context or 0
+    longest = min(item.longest_context or 0, declared or MOST_TOKENS)
     batch = item.largest_batch or 0
     return (
         item.device.name,
