@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_loaded_is_not_exact(capsys: pytest.CaptureFixture
     text = Path(TERN).read_text()
     for name, changed in (
         ("broken", text.replace('"hidden_act"', '"hidden_act": , "x"')),
-        ("typed", text.replace('"hidden_act": "silu"', '"rms_norm_eps": "small"')),
+        ("typed", text.replace('"hidden_act": "silu"', '"hidden_act": 5')),
     ):
         file = tmp_path / name / "config.json"
         file.parent.mkdir()
