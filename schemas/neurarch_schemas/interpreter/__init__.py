@@ -24,7 +24,13 @@ an instance of a configuration class found beside the modeling file, filled from
 from __future__ import annotations
 
 from neurarch_schemas.interpreter.budgets import HOSTILE, REPORT, Budgets
-from neurarch_schemas.interpreter.interpretation import Interpretation, Place, interpret, interpret_config
+from neurarch_schemas.interpreter.interpretation import (
+    Interpretation,
+    Place,
+    interpret,
+    interpret_config,
+    interpret_each,
+)
 from neurarch_schemas.interpreter.module_classes import ModuleClass, module_classes
 from neurarch_schemas.interpreter.sources import SourceCache
 
@@ -38,5 +44,6 @@ __all__ = [
     "SourceCache",
     "interpret",
     "interpret_config",
+    "interpret_each",
     "module_classes",
 ]

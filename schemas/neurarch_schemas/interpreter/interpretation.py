@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
+from neurarch_schemas.interpreter.kept import Kept
 from neurarch_schemas.interpreter.machine import Machine, Site
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.sources import SourceCache, Sources
@@ -49,6 +50,8 @@ class Interpretation:
     """Path of a submodule (list indices as ``{}``) -> where it is registered."""
     value: str | None = None
     """What the expression gives, where that is no module."""
+    incomplete: bool = False
+    """Something in the tree has no known shape, or may be missing from it: a count is a lower bound."""
 
 
 @contextmanager
@@ -92,6 +95,31 @@ def interpret(
     return _Session(
         path, overlay, expression, search_paths, budgets or Budgets(), cache or SourceCache(), variables
     ).answer()
+
+
+def interpret_each(
+    path: str,
+    expressions: Sequence[str],
+    search_paths: Sequence[str] = (),
+    budgets: Budgets | None = None,
+    *,
+    seconds: float | None = None,
+    cache: SourceCache | None = None,
+) -> Iterator[Interpretation]:
+    """Evaluate several constructions in one file, whose module runs once as long as none of them changes it.
+
+    ``budgets`` hold for each; ``seconds`` is the wall time of all, after which the rest is not known.
+    """
+    session = _Session(
+        os.path.abspath(path), {}, "", search_paths, budgets or Budgets(), cache or SourceCache(), None, keep=True
+    )
+    started = time.monotonic()
+    for expression in expressions:
+        if seconds is not None and time.monotonic() - started > seconds:
+            yield Interpretation(None, False, f"the classes before it in the file took {seconds:g} s")
+            continue
+        session.expression = expression
+        yield session.answer()
 
 
 def interpret_config(
@@ -185,6 +213,7 @@ class _Run:
     steps: int = 0
     places: dict[str, Place] = field(default_factory=dict)
     value: str | None = None
+    incomplete: bool = False
 
 
 class _Session:
@@ -197,6 +226,7 @@ class _Session:
         budgets: Budgets,
         cache: SourceCache,
         variables: Mapping[str, object] | None,
+        keep: bool = False,
     ) -> None:
         root, self.name = _module_name(path)
         self.path = path
@@ -208,6 +238,9 @@ class _Session:
         self.variables = variables or {}
         self.deadline = time.monotonic() + budgets.total_seconds
         """All runs of one question together."""
+        self.keep = keep
+        self.kept: dict[bool, Kept] = {}
+        """Programs that have run the file already, by eagerness."""
         self.lost = self._repair()
         """Lines of the file that are broken and left out."""
 
@@ -262,6 +295,7 @@ class _Session:
             tuple(reasons),
             first.places,
             first.value,
+            first.incomplete,
         )
 
     def try_other_sides(self, body: list[ast.stmt], first: _Run) -> None:
@@ -286,8 +320,17 @@ class _Session:
         budgets = replace(self.budgets, total_seconds=left)
         with _room():
             try:
-                machine = Machine(Sources(self.search_paths, self.cache, self.overlay), budgets, decisions, eager)
-                self._evaluate(machine, body, run)
+                kept = None if decisions else self.kept.pop(eager, None)
+                if kept is not None and kept.unchanged():
+                    kept.reset(budgets)
+                    machine, module = kept.machine, kept.module
+                    self.kept[eager] = kept
+                else:
+                    machine = Machine(Sources(self.search_paths, self.cache, self.overlay), budgets, decisions, eager)
+                    module = self.load(machine)
+                    if self.keep and not decisions:
+                        self.kept[eager] = Kept(machine, module)
+                self._evaluate(machine, module, body, run)
             except Raised as error:
                 run.failure = machine.describe(error) if machine is not None else "an error"
                 run.missing = error.value.attrs.get("<missing argument>")
@@ -295,10 +338,13 @@ class _Session:
                 run.failure = error.unknown.reason
             except BudgetExceeded as error:
                 run.failure, run.exceeded = str(error), True
+                self.kept.pop(eager, None)
             except RecursionError:
                 run.failure, run.exceeded = "the program nests too deeply", True
+                self.kept.pop(eager, None)
             except MemoryError:
                 run.failure, run.exceeded = "the program needs too much memory", True
+                self.kept.pop(eager, None)
         if machine is not None:
             run.steps = machine.meter.steps
             run.branches = machine.branches
@@ -315,8 +361,7 @@ class _Session:
         machine.run_module(module)
         return module
 
-    def _evaluate(self, machine: Machine, body: list[ast.stmt], run: _Run) -> None:
-        module = self.load(machine)
+    def _evaluate(self, machine: Machine, module: PythonModule, body: list[ast.stmt], run: _Run) -> None:
         frame = Frame(module, None, {**self.variables})
         machine.frame = frame
         machine.state["folder"] = os.path.dirname(self.path)
@@ -343,6 +388,7 @@ class _Session:
         tree, conversion = convert(machine, value)
         run.tree = tree
         run.lazy = conversion.lazy
+        run.incomplete = bool(conversion.problems)
         run.places = {path: Place(file, line) for path, (file, line) in conversion.places.items()}
         run.reasons.extend(machine.taints)
         run.reasons.extend(conversion.problems)

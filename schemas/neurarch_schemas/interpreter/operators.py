@@ -107,7 +107,7 @@ class Operators(Core):
                 self.meter.size(len(left) * right, "a string", 50)
             elif isinstance(left, list | tuple) and isinstance(right, int):
                 self.meter.size(len(left) * right)
-        elif operator is ast.Add and isinstance(left, str | bytes | list | tuple) and hasattr(right, "__len__"):
+        elif operator is ast.Add and isinstance(left, str | bytes | list | tuple):
             self.meter.size(len(left), factor=50 if isinstance(left, str | bytes) else 1)
         elif operator is ast.Mod and isinstance(left, str):
             self._guard_format(left)
@@ -186,12 +186,14 @@ class Operators(Core):
         """Containers of different lengths are told apart at once."""
         if left.__class__ in (int, float, bool, str) or left is None:
             return
-        for host in (bytes, list, tuple, dict, set, frozenset, TypingForm):
-            if isinstance(left, host) and isinstance(right, host):
-                unequal = host is not TypingForm and len(left) != len(right)
-                if not unequal or operator not in (ast.Eq, ast.NotEq):
-                    charge(self.meter, left)
-                return
+        if isinstance(left, TypingForm):
+            charge(self.meter, left)
+        elif isinstance(left, bytes | list | tuple | dict | set | frozenset):
+            ordered = operator is not ast.Eq and operator is not ast.NotEq
+            if isinstance(right, bytes | list | tuple | dict | set | frozenset) and (
+                ordered or len(left) == len(right)
+            ):
+                charge(self.meter, left)
 
     def _same(self, left: Value, right: Value) -> Value:
         if left.__class__ is Unknown or right.__class__ is Unknown:

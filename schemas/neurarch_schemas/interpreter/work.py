@@ -76,7 +76,9 @@ def _visit(meter: Meter, value: Any, above: set[int], depth: int) -> None:
 
 
 def _plainly(items: Any) -> Iterable[Any]:
-    for host in (list, tuple, set, frozenset, deque):
+    hosts: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
+    for host in hosts:
         if isinstance(items, host):
-            return host.__iter__(items)
-    return iter(items)
+            iterator: Iterable[Any] = host.__iter__(items)
+            return iterator
+    return items  # type: ignore[no-any-return]  # a plain tuple of keys and values

@@ -10,10 +10,12 @@ from neurarch_lsp.render.report_json import Entry, failed_entry, kv_cache_entry,
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
-    from neurarch_schemas.interpreter import Interpretation
+    from neurarch_schemas.interpreter import Interpretation, SourceCache
     from neurarch_schemas.modules.tree import Module
 
 SPLIT = ".py:"
+_MOST_SECONDS = 60.0
+"""For all the classes of one file together."""
 
 
 class Construction(Record):
@@ -25,6 +27,8 @@ class Construction(Record):
     tree: Module | None
     exact: bool
     reason: str | None
+    incomplete: bool = False
+    """Something has no known shape: the count is a lower bound."""
 
 
 def is_python(name: str) -> bool:
@@ -41,24 +45,41 @@ def constructions(path: str, expression: str | None, search_paths: Sequence[str]
     """What a file builds, or why nothing can be said."""
     if not os.path.isfile(path):
         return "cannot be read: No such file or directory"
-    from neurarch_schemas.interpreter import REPORT, SourceCache, interpret, module_classes
+    from neurarch_schemas.interpreter import REPORT, SourceCache, interpret, interpret_each, module_classes
 
     cache = SourceCache()
     if expression is not None:
         result = interpret(path, expression, search_paths, REPORT, cache=cache)
         return [_construction(expression, None, expression, result)]
     found: list[Construction] = []
-    for module_class in module_classes(path, search_paths, cache=cache):
+    classes = module_classes(path, search_paths, cache=cache)
+    if not classes:
+        return _unreadable(path, cache) or found
+    texts = [each.construction for each in classes if each.construction is not None]
+    results = interpret_each(path, texts, search_paths, REPORT, seconds=_MOST_SECONDS, cache=cache)
+    for module_class in classes:
         if module_class.construction is None:
             found.append(Construction(module_class.name, module_class.line, None, None, False, module_class.reason))
         else:
-            result = interpret(path, module_class.construction, search_paths, cache=cache)
-            found.append(_construction(module_class.name, module_class.line, module_class.construction, result))
+            found.append(_construction(module_class.name, module_class.line, module_class.construction, next(results)))
     return found
 
 
+def _unreadable(path: str, cache: SourceCache) -> str | None:
+    """Why the text of a file is no Python, as far as that is so."""
+    text = cache.text(path)
+    if text is None:
+        return "cannot be read: it is too large, or no text"
+    try:
+        cache.tree(text)
+    except SyntaxError as error:
+        where = "" if error.lineno is None else f"line {error.lineno}: "
+        return f"cannot be parsed: {where}{error.msg}"
+    return None
+
+
 def _construction(name: str, line: int | None, text: str, result: Interpretation) -> Construction:
-    return Construction(name, line, text, result.tree, result.exact, result.reason)
+    return Construction(name, line, text, result.tree, result.exact, result.reason, result.incomplete)
 
 
 def python_entry(name: str, search_paths: Sequence[str], contexts: Sequence[int]) -> Entry:
@@ -88,11 +109,15 @@ def _model(item: Construction) -> Entry:
     tensors = (
         None if item.tree is None else [[row.name, list(row.shape), row.kind, row.count] for row in rows(item.tree)]
     )
+    known = None if item.incomplete else counted
+    parameters = parameters_entry(known, exact=item.exact, reason=item.reason)
+    if item.incomplete and counted is not None:
+        parameters["at_least"] = counted.total
     return {
         "name": item.name,
         "line": item.line,
         "construction": item.construction,
-        "parameters": parameters_entry(counted, exact=item.exact, reason=item.reason),
+        "parameters": parameters,
         "tensors": tensors if item.exact else None,
     }
 
@@ -119,11 +144,14 @@ def python_text(name: str, search_paths: Sequence[str]) -> Iterator[str]:
         counted = count_parameters(item.tree)
         label = "exact" if item.exact else f"estimated: {item.reason}"
         buffers = f", {counted.buffers:,} scalars of buffers" if counted.buffers else ""
-        yield f"  {item.name}{where}  {item.construction}  {counted.total:,} parameters{buffers}, {label}"
+        least = "at least " if item.incomplete else ""
+        yield f"  {item.name}{where}  {item.construction}  {least}{counted.total:,} parameters{buffers}, {label}"
         if expression is not None:
             cache = kv_cache(item.tree)
             if cache is not None:
                 yield f"    KV cache: {cache.per_token:,} scalars per token, {2 * cache.per_token:,} bytes in bfloat16"
             for row in rows(item.tree):
-                shape = " x ".join(f"{size:,}" for size in row.shape) or "scalar"
+                shape = " x ".join(f"{size:,}" for size in row.shape) or (
+                    "unknown or scalar" if item.incomplete else "scalar"
+                )
                 yield f"    {row.name:<56} {shape:>24}  x{row.count:,}{'' if row.kind == 'parameter' else '  buffer'}"
