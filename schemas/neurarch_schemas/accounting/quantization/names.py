@@ -33,25 +33,31 @@ class Names(Record):
 
     exact: frozenset[str]
     patterns: tuple[re.Pattern[str], ...]
+    prefixes: tuple[str, ...] = ()
+    """Shell patterns that only end in a star: by far the most, and a prefix test is much quicker."""
 
     @staticmethod
     def of(written: Iterable[object]) -> Names:
         exact: set[str] = set()
         patterns: list[re.Pattern[str]] = []
+        prefixes: list[str] = []
         for name in written:
             if not isinstance(name, str):
                 continue
             if not name.startswith("re:") and "*" not in name:
                 exact.add(canonical(name))
                 continue
+            if not name.startswith("re:") and not any(letter in name[:-1] for letter in "*?["):
+                prefixes.append(name[:-1])
+                continue
             try:
                 patterns.append(re.compile(name[3:] if name.startswith("re:") else translate(name)))
             except re.error:
                 exact.add(name)
-        return Names(frozenset(exact), tuple(patterns))
+        return Names(frozenset(exact), tuple(patterns), tuple(prefixes))
 
     def __bool__(self) -> bool:
-        return bool(self.exact or self.patterns)
+        return bool(self.exact or self.patterns or self.prefixes)
 
     def match(self, name: str) -> bool:
         pieces = canonical(name).split(".")
@@ -59,4 +65,6 @@ class Names(Record):
         if any(".".join(pieces[i:j]) in self.exact for i in range(size) for j in range(i + 1, size + 1)):
             return True
         spellings = (name, name.replace("model.", "", 1), f"language_model.{name}")
+        if any(spelling.startswith(self.prefixes) for spelling in spellings):
+            return True
         return any(pattern.match(spelling) for pattern in self.patterns for spelling in spellings)
