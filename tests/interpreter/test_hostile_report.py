@@ -44,5 +44,5 @@ def test_a_file_without_module_classes(tmp_path: Path) -> None:
 
 def test_an_error_that_holds_shared_values_is_told(tmp_path: Path) -> None:
     path = tmp_path / "raising.py"
-    path.write_text(HEAD + "t = (0,)\n        for i in range(60): t = (t, t)\n        raise ValueError(t)\n")
+    path.write_text(HEAD + "t = (0,)\n        for i in range(60): t = (t, t)\n        raise ValueError((1, t))\n")
     assert "not known: ValueError" in "\n".join(python_text(str(path), ()))

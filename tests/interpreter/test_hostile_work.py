@@ -57,6 +57,15 @@ HANGS = {
     "cached call": "f = functools.cache(lambda x: 1)\n        f(pairs())",
     "raised": "raise ValueError(nest())",
     "text of an error": "str(ValueError(pairs()))",
+    "tensor": "torch.tensor(nest())",
+    "counter": "import collections\n        collections.Counter([pairs()])",
+    "data class": (
+        "import dataclasses\n        @dataclasses.dataclass(frozen=True)\n        class P:\n            x: object\n"
+        "        P(pairs()) == P(pairs())"
+    ),
+    "parameters": (
+        "m = nn.Linear(2, 2)\n        for i in range(60): m = nn.ModuleDict({'a': m, 'b': m})\n        m.state_dict()"
+    ),
     "replace": "s = 'x' * 500000\n        for i in range(10**5): s.replace('x', 'yy')",
     "count": "s = 'x' * 500000\n        for i in range(10**5): s.count('xx')",
     "insert and sort": "l = list(range(10**5))\n        for i in range(10**5): l.insert(0, i); l.sort()",

@@ -39,6 +39,11 @@ _ACCEPT_UNKNOWN = frozenset(
 _CONSTANT_WORK = frozenset({"append", "appendleft", "popleft", "popitem", "move_to_end", "__len__", "__iter__"})
 _VIEWS = frozenset({"items", "keys", "values"})
 _ONE_KEY = frozenset({"get", "pop", "setdefault", "add", "discard", "remove", "__contains__", "__getitem__"})
+# Functions that look at no more than the outermost list.
+_SHALLOW = frozenset(
+    {"len", "isinstance", "issubclass", "print", "getattr", "setattr", "hasattr", "id", "iter", "zip", "enumerate"}
+    | {"deepcopy", "copy", "any", "all", "reversed", "map", "filter", "callable"}
+)
 
 
 class Calls(Statements, Core):
@@ -53,6 +58,8 @@ class Calls(Statements, Core):
         if kind is Function:
             return self._call_function(function, args, kwargs)
         if kind is Builtin:
+            if function.name not in _SHALLOW:
+                self._charge_nested(args)
             try:
                 return function.function(self, *args, **kwargs)
             except UnknownTruth as error:
@@ -83,6 +90,12 @@ class Calls(Statements, Core):
             return method(function, self, *args, **kwargs)
         self.fail("TypeError", f"'{self.type_of(function).name}' object is not callable")
         return None
+
+    def _charge_nested(self, args: list[Value]) -> None:
+        """Functions of ours read the lists of lists they are given, e.g. ``torch.tensor``."""
+        for value in args:
+            if value.__class__ in (list, tuple) and value and value[0].__class__ in (list, tuple):
+                charge(self.meter, value)
 
     def _undecided(self, error: UnknownTruth, args: list[Value]) -> Unknown:
         return derived(error.unknown)
@@ -336,6 +349,7 @@ class Calls(Statements, Core):
 
     def instantiate(self, cls: Class, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if cls.construct is not None:
+            self._charge_nested(args)
             try:
                 return cls.construct(self, *args, **kwargs)
             except UnknownTruth as error:

@@ -56,20 +56,21 @@ def module_classes(
     machine, module, tree, text = loaded
     base = module_class(machine)
     sibling = read_sibling(machine, module)
+    blocks = _blocks(tree)
     found: list[ModuleClass] = []
     for statement in tree.body:
         if not isinstance(statement, ast.ClassDef):
             continue
         cls = module.namespace.get(statement.name)
         if isinstance(cls, Class) and cls.node is statement and base in cls.mro:
-            found.append(_describe(machine, module, tree, text, cls, statement, sibling))
+            found.append(_describe(machine, module, blocks, text, cls, statement, sibling))
     return tuple(found)
 
 
 def _describe(
     machine: Machine,
     module: PythonModule,
-    tree: ast.Module,
+    blocks: _Blocks,
     text: str,
     cls: Class,
     node: ast.ClassDef,
@@ -78,7 +79,7 @@ def _describe(
     missing, annotation = _first_missing(cls)
     if missing is None:
         return ModuleClass(cls.name, node.lineno, f"{cls.name}()", None, "defaults")
-    for construction in _calls(tree, cls.name, set(module.namespace)):
+    for construction in _calls(blocks, cls.name, set(module.namespace)):
         return ModuleClass(cls.name, node.lineno, construction, None, "file")
     for match in _COMMENT.finditer(text):
         if re.search(rf"\b{cls.name}\(", match.group(1)):
@@ -134,13 +135,34 @@ def _config_class(machine: Machine, module: PythonModule, annotation: ast.expr |
     return name
 
 
-def _calls(tree: ast.Module, name: str, known: set[str]) -> Iterator[str]:
+_Blocks = list[list[tuple[ast.stmt, list[tuple[str, ast.Call]]]]]
+"""The statements of each place where calls show a use, with the calls of plain names in them."""
+
+
+def _blocks(tree: ast.Module) -> _Blocks:
+    return [
+        [
+            (
+                statement,
+                [
+                    (each.func.id, each)
+                    for each in ast.walk(statement)
+                    if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+                ],
+            )
+            for statement in body
+        ]
+        for body in _places(tree.body)
+    ]
+
+
+def _calls(blocks: _Blocks, name: str, known: set[str]) -> Iterator[str]:
     """Constructions of a class in the file, with the simple assignments they need before them."""
-    for body in _places(tree.body):
+    for block in blocks:
         assigned: dict[str, ast.stmt] = {}
-        for statement in body:
-            for call in ast.walk(statement):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name:
+        for statement, calls in block:
+            for called, call in calls:
+                if called == name:
                     before = _needed(call, assigned, known, 0)
                     if before is not None:
                         text = "; ".join([*(ast.unparse(each) for each in before), ast.unparse(call)])

@@ -19,6 +19,7 @@ from neurarch_schemas.interpreter.values import (
     Unknown,
     Value,
 )
+from neurarch_schemas.interpreter.work import charge
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
@@ -242,6 +243,9 @@ def _initializer(cls: Class, fields: dict[str, Field]) -> Any:
 def _equal(machine: Machine, self: Instance, other: Value) -> Value:
     if not isinstance(other, Instance) or other.cls is not self.cls:
         return NotImplemented
+    machine.meter.work(1)
+    for name in _layout(machine, self).fields:
+        charge(machine.meter, self.attrs.get(name))
     return all(
         self.attrs.get(name) is other.attrs.get(name) or self.attrs.get(name) == other.attrs.get(name)
         for name in _layout(machine, self).fields
@@ -249,10 +253,16 @@ def _equal(machine: Machine, self: Instance, other: Value) -> Value:
 
 
 def _hash(machine: Machine, self: Instance) -> Value:
+    machine.meter.work(1)
+    for name in _layout(machine, self).fields:
+        charge(machine.meter, self.attrs.get(name))
     return hash(tuple(self.attrs.get(name) for name in _layout(machine, self).fields))
 
 
 def _repr(machine: Machine, self: Instance) -> str:
+    machine.meter.work(1)
+    for name in _layout(machine, self).fields:
+        charge(machine.meter, self.attrs.get(name))
     shown = ", ".join(f"{name}={self.attrs.get(name)!r}" for name in _layout(machine, self).fields)
     return f"{self.cls.name}({shown})"
 

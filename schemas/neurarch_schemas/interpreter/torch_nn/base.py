@@ -257,6 +257,7 @@ def walk_modules(module: Instance, prefix: str, seen: set[int] | None) -> Iterat
         if id(module) in seen:
             return
         seen.add(id(module))
+    module.cls.machine.meter.work(1 + (len(prefix) >> 7))
     yield prefix, module
     for name, child in list(module.attrs.get("_modules", {}).items()):
         if child is not None:
