@@ -28,11 +28,15 @@ class Kept:
         self._branches = dict(machine.branches)
         self._state = _copied(machine.state)
         self._names = dict(module.namespace)
-        self._watched = [
-            (value, values, tuple(map(id, values)))
-            for value in _reachable(module)
-            for values in (tuple(_contents(value)),)
-        ]
+        self._watched: list[_Watched] = []
+        self._tables: list[_Watched] = []
+        """As ``_watched``, where what is held can be read without a detour."""
+        for value in _reachable(module):
+            tables = _tables(value)
+            for source in tables:
+                self._tables.append(_watch(source, tuple(source)))
+            if not tables:
+                self._watched.append(_watch(value, tuple(_contents(value))))
 
     def unchanged(self) -> bool:
         """Whether the module, its classes, its objects and its defaults hold what they held."""
@@ -41,6 +45,9 @@ class Kept:
             return False
         for name, value in self._names.items():
             if names[name] is not value and value.__class__ is not LazyImport:
+                return False
+        for table, values, identities in self._tables:
+            if len(table) != len(values) or tuple(map(id, table)) != identities:
                 return False
         return all(tuple(map(id, _contents(value))) == identities for value, _, identities in self._watched)
 
@@ -82,6 +89,21 @@ def _reachable(module: PythonModule) -> list[Value]:
         found.append(value)
         pending.extend(_contents(value))
     return found
+
+
+def _watch(source: Value, values: tuple[Value, ...]) -> _Watched:
+    return source, values, tuple(map(id, values))
+
+
+def _tables(value: Value) -> tuple[Any, ...]:
+    """Views of what a value holds that follow its changes; empty where they would not."""
+    if value.__class__ is Class:
+        return (value.namespace.values(),)
+    if value.__class__ is dict:
+        return (value.keys(), value.values())
+    if value.__class__ in (list, set):
+        return (value,)
+    return ()
 
 
 def _changeable(value: Value) -> bool:
