@@ -31,7 +31,11 @@ class Kept:
         self._watched: list[_Watched] = []
         self._tables: list[_Watched] = []
         """As ``_watched``, where what is held can be read without a detour."""
+        self._attributes: list[tuple[Instance, dict[str, Value]]] = []
+        """Objects and their dictionaries, which a program may exchange."""
         for value in _reachable(module):
+            if value.__class__ is Instance:
+                self._attributes.append((value, value.attrs))
             tables = _tables(value)
             for source in tables:
                 self._tables.append(_watch(source, tuple(source)))
@@ -49,6 +53,8 @@ class Kept:
         for table, values, identities in self._tables:
             if len(table) != len(values) or tuple(map(id, table)) != identities:
                 return False
+        if any(instance.attrs is not attributes for instance, attributes in self._attributes):
+            return False
         return all(tuple(map(id, _contents(value))) == identities for value, _, identities in self._watched)
 
     def reset(self, budgets: Budgets) -> None:
@@ -103,6 +109,8 @@ def _tables(value: Value) -> tuple[Any, ...]:
         return (value.keys(), value.values())
     if value.__class__ in (list, set):
         return (value,)
+    if value.__class__ is Instance:
+        return (value.attrs.values(),)
     return ()
 
 
