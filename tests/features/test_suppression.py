@@ -15,8 +15,8 @@ FINDING = Finding("message", Place("/num_key_value_heads"), rule="kv-heads-indiv
 
 
 def written(before: str, path: str | None) -> dict[str, object]:
-    """The settings after suppressing FINDING of /work/models/config.json."""
-    found = suppression.in_settings(FINDING, "/work/models/config.json", path, before, "/work")
+    """The settings after suppressing FINDING of /folder/models/config.json."""
+    found = suppression.in_settings(FINDING, "/folder/models/config.json", path, before, "/folder")
     start, end = found.edit.span
     return tomllib.loads(before[:start] + found.edit.text + before[end:])
 
@@ -25,11 +25,11 @@ def written(before: str, path: str | None) -> dict[str, object]:
     ("before", "path"),
     [
         ("", None),
-        ("[serving]\ncontext = 4096", "/work/neurarch-lsp.toml"),
-        ("[serving]\ncontext = 4096\n", "/work/neurarch-lsp.toml"),
-        ('[[ignores]]\nrule = "x"\n', "/work/neurarch-lsp.toml"),
-        ('ignores = [\n  { rule = "x" },\n]\n[serving]\ncontext = 1\n', "/work/neurarch-lsp.toml"),
-        ("ignores = []\n", "/work/neurarch-lsp.toml"),
+        ("[serving]\ncontext = 4096", "/folder/neurarch-lsp.toml"),
+        ("[serving]\ncontext = 4096\n", "/folder/neurarch-lsp.toml"),
+        ('[[ignores]]\nrule = "x"\n', "/folder/neurarch-lsp.toml"),
+        ('ignores = [\n  { rule = "x" },\n]\n[serving]\ncontext = 1\n', "/folder/neurarch-lsp.toml"),
+        ("ignores = []\n", "/folder/neurarch-lsp.toml"),
     ],
 )
 def test_an_entry_for_rule_and_key(before: str, path: str | None) -> None:
@@ -45,7 +45,7 @@ def test_an_entry_for_rule_and_key(before: str, path: str | None) -> None:
 
 
 def test_in_a_project_file() -> None:
-    table = written('[project]\nname = "x"\n\n[tool.neurarch-lsp]\nselect = []\n', "/work/pyproject.toml")
+    table = written('[project]\nname = "x"\n\n[tool.neurarch-lsp]\nselect = []\n', "/folder/pyproject.toml")
     assert isinstance(table["tool"], dict)
     assert table["tool"]["neurarch-lsp"]["ignores"][0]["rule"] == "kv-heads-indivisible"
 
@@ -78,10 +78,10 @@ def test_a_comment_in_python(line: str, expected: str) -> None:
     ],
 )
 def test_problems_stand_where_they_are_written(text: str, marked: str, words: str) -> None:
-    found = settings_file.problems("/work/neurarch-lsp.toml", text)
+    found = settings_file.problems("/folder/neurarch-lsp.toml", text)
     assert any(text[start:end] == marked and words in message for (start, end), message in found), found
 
 
 @pytest.mark.parametrize("text", ["", "[project]\nname = 'x'\n", "[tool.other]\na = 1\n", "[tool\n"])
 def test_other_project_files_are_left_alone(text: str) -> None:
-    assert settings_file.problems("/work/pyproject.toml", text) == []
+    assert settings_file.problems("/folder/pyproject.toml", text) == []
