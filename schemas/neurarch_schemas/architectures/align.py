@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import efficientnet
 from neurarch_schemas.architectures.bert import pooler
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
@@ -34,7 +33,7 @@ def text_model(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model" or config.architecture.endswith(("TextModel", "VisionModel")):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     text, vision = config.nested_config("text_config"), config.nested_config("vision_config")
     projection = linear(text.integer("hidden_size"), config.integer("projection_dim"), part="projector")
     parts: dict[str, Module | Stack | None] = {

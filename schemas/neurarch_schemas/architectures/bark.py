@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from neurarch_schemas.architectures import build_nested
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
@@ -91,7 +92,7 @@ def fine_model(config: ModelConfig, path: str) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if not config.architecture.endswith("Model"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(
         config.architecture,
         children=children(

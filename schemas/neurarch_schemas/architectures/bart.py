@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention_block
 from neurarch_schemas.modules.encoder import bart_decoder_layer, bart_encoder_layer, encoder_attention
@@ -229,7 +228,7 @@ def build(config: ModelConfig) -> Module:
     if head == "ForCausalLM":
         return causal_model(config)
     if kind == "trocr":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if head in ("ForConditionalGeneration", "MTModel") or config.architecture == "MarianMTModel":
         return generating_model(config)
     prefix = "led" if kind == "led" else "model"
@@ -243,5 +242,5 @@ def build(config: ModelConfig) -> Module:
     elif head == "ForQuestionAnswering":
         top = ("qa_outputs", linear(hidden, label_count(config), part="head"))
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, children=named({prefix: encoder_decoder(config, f"{prefix}."), top[0]: top[1]}))

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from neurarch_schemas.architectures.encoder_heads import masked_lm_head, vocabulary_projection, with_encoder_head
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
 from neurarch_schemas.modules.layers import embedding, layer_norm, linear, position_embedding
@@ -133,7 +132,7 @@ def build(config: ModelConfig) -> Module:
     prefix = PREFIXES.get(kind, kind)
     head = head_name(config.architecture)
     if (kind, head) in UNKNOWN_HEADS:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     pooled = ["Model", "ForPreTraining", "ForNextSentencePrediction", "ForMultipleChoice"]
     if kind in ("big_bird", "layoutlm", "fnet"):
         pooled += ["ForMaskedLM", "ForCausalLM", "ForTokenClassification", "ForQuestionAnswering"]

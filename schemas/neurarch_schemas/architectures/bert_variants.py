@@ -7,7 +7,7 @@ from functools import partial
 
 from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.encoder_heads import masked_lm_head, with_encoder_head
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
@@ -154,7 +154,7 @@ def passage_encoder(config: ModelConfig) -> Module:
     name = {"DPRQuestionEncoder": "question_encoder", "DPRContextEncoder": "ctx_encoder"}.get(config.architecture)
     reader = config.architecture == "DPRReader"
     if name is None and not reader:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     parts: dict[str, Module | Stack | None] = {
         "bert_model": backbone(config, with_pooler=False),
         "encode_proj": linear(hidden, width, part="projector") if width else None,
@@ -175,7 +175,7 @@ def build(config: ModelConfig) -> Module:
     if kind == "dpr":
         return passage_encoder(config)
     if head not in KNOWN_HEADS[kind]:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden = config.integer("hidden_size")
     if kind == "canine":
         model = character_backbone(config)

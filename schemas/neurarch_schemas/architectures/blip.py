@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import either_tied, tower
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_feed_forward, encoder_attention
@@ -114,7 +113,7 @@ def build(config: ModelConfig) -> Module:
     if config.model_type == "blip_vision_model":
         return vision_model(config)
     if head_name(config.architecture) != "ForConditionalGeneration":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     vision = config.nested_config("vision_config")
     source, patches = vision.integer("hidden_size"), patch_count(vision) + 1
     decoder = text_decoder(config.nested_config("text_config"), source, patches, tied=either_tied(config))

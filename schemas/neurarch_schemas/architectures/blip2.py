@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.composite import tower
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.periods import every
 from neurarch_schemas.modules.assembly import in_part, layers, uniform
@@ -147,7 +146,7 @@ def build(config: ModelConfig) -> Module:
     if config.model_type.endswith("_qformer"):
         return qformer(config, config.integer("encoder_hidden_size"))
     if head_name(config.architecture) != "ForConditionalGeneration":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     queries, features = config.nested_config("qformer_config"), config.nested_config("vision_config")
     hidden = queries.integer("hidden_size")
     projection = linear(hidden, config.nested_config("text_config").integer("hidden_size"), part="projector")

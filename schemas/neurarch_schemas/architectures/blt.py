@@ -6,8 +6,7 @@ one runs over all patches again in every step.
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.attention import attention
@@ -132,7 +131,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return backbone
     if head != "ForCausalLM":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     tied_to = "model.local_encoder.embed_tokens.weight" if tied else None
     top = lm_head(decoder.integer("hidden_size"), config.integer("vocab_size"), tied_to=tied_to)
     return Module(config.architecture, children=children(model=backbone, lm_head=top))

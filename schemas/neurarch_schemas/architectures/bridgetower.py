@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.align import text_model
 from neurarch_schemas.architectures.bert import pooler
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -116,7 +116,7 @@ def build(config: ModelConfig) -> Module:
         parts["itc_cross_modal_head.fc"] = linear(2 * hidden, width, part="head")
         tensors = (Tensor("logit_scale", ()),)
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, tensors, named(parts))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neurarch_schemas.architectures import swin
 from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.contrastive import bert_text
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -62,7 +62,7 @@ def projection(inputs: int, size: int) -> Module:
 def build(config: ModelConfig) -> Module:
     """Both sides are projected to ``projection_dim``, in two steps."""
     if config.architecture != "Model" and head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if config.architecture.endswith(("TextModel", "AudioModel")):
         raise CannotBuild(f"the class {config.architecture} is not known", ("architectures",))
     text, audio = config.nested_config("text_config"), config.nested_config("audio_config")

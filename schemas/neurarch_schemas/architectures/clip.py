@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.clip_vision import vision_transformer
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.layers import layer_norm, linear, position_embedding, token_embedding
@@ -63,7 +62,7 @@ def build(config: ModelConfig) -> Module:
         }
         return Module(config.architecture, children=named(parts))
     if head != "Model" or config.architecture.endswith(("TextModel", "VisionModel")):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     text_config = config.nested_config("text_config")
     text = text_transformer(text_config, projection=siglip_projection(text_config) if siglip else None)
     parts = {"text_model": text, "vision_model": in_part(vision_transformer(vision_config), "vision")}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import gated_mlp, mlp
@@ -119,4 +118,4 @@ def build(config: ModelConfig) -> Module:
             config.integer("hidden_size"), config.integer("projection_dim"), bias=False, part="projector"
         )
         return Module(config.architecture, children=children(vision_model=model, visual_projection=projection))
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, lm_head, uniform
@@ -120,7 +121,7 @@ def conditioning_encoder(text: ModelConfig, speech: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if not config.architecture.endswith("ForConditionalGeneration"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     text, speech = config.nested_config("text_config"), config.nested_config("decoder_config")
     return Module(
         config.architecture,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.decoder import head_dim
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.attention import attention
@@ -66,7 +66,7 @@ def build(config: ModelConfig) -> Module:
     if config.architecture.endswith("Model"):
         return model
     if not config.architecture.endswith("ForConditionalGeneration"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     tied = "model.decoder.embed_tokens.weight" if config.flag("tie_word_embeddings") else None
     top = lm_head(inner.integer("hidden_size"), inner.integer("vocab_size"), tied_to=tied, bias=True)
     return Module(config.architecture, children=children(model=model, proj_out=top))

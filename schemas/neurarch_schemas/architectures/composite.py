@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.modules.assembly import in_part, lm_head
@@ -52,7 +51,7 @@ def with_output_head(
     if head == "Model":
         return backbone
     if head not in heads:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     text = config.nested_config("text_config") if text is None else text
     tied = config.flag("tie_word_embeddings") if tied is None else tied
     top = lm_head(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import clip, vit
 from neurarch_schemas.architectures.clip_vision import vision_transformer
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -168,7 +168,7 @@ def two_towers(config: ModelConfig, text: Module, vision: Module, widths: tuple[
 def build(config: ModelConfig) -> Module:
     kind = config.model_type
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     single = {
         "chinese_clip_vision_model": clip_vision,
         "aimv2_vision_model": aimv2_vision,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, self_attention
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers, lm_head
@@ -97,4 +98,4 @@ def build(config: ModelConfig) -> Module:
                 codec_model=build_nested(config, "codec_config"),
             ),
         )
-    raise CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
+    raise unknown_head(architecture)

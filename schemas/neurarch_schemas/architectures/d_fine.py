@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.backbones import backbone
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.architectures.rt_detr import attended_levels, encoder_layer, query_parts, second_heads
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -133,7 +133,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return detector(config, {})
     if head != "ForObjectDetection":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     evaluated, outputs = evaluated_layer(config), 4 * (config.integer("max_num_bins") + 1)
     scaled = round(config.number("layer_scale") * hidden)
     heads: dict[str, Stack] = {

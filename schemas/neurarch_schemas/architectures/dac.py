@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.layers import convolution, embedding, transposed_convolution
@@ -75,7 +74,7 @@ def decoder(config: ModelConfig, hidden: int) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     # The latent width follows from the encoder's, unless the file writes it.
     derived = config.integer("encoder_hidden_size") << len(config.integers("downsampling_ratios"))
     hidden = config.integer("hidden_size", derived)

@@ -6,8 +6,7 @@ from functools import partial
 
 from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.encoder_heads import masked_lm_head, with_encoder_head
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention_block, head_problems
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_feed_forward
@@ -133,7 +132,7 @@ def build(config: ModelConfig) -> Module:
             "classifier": linear(hidden, labels, part="head"),
         }
         if head == "ForMultipleChoice" and config.model_type == "deberta":
-            raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+            raise unknown_head(config.architecture)
         return Module(config.architecture, children=named(children))
     return with_encoder_head(
         config,

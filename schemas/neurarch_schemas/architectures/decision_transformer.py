@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.gpt2 import backbone
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import embedding, layer_norm, linear
 from neurarch_schemas.modules.tree import Module, children
@@ -14,7 +13,7 @@ MODEL_TYPES = ("decision_transformer",)
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden, states, actions = (config.integer(key) for key in ("hidden_size", "state_dim", "act_dim"))
     gpt2 = backbone(config)
     if "GPT2" in config.architecture:

@@ -6,9 +6,8 @@ from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.backbones import backbone
 from neurarch_schemas.architectures.d_fine import decoder as fine_decoder
 from neurarch_schemas.architectures.d_fine import evaluated_layer, fine_attention
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.architectures.rt_detr import attended_levels, encoder_layer, query_parts, second_heads
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, tied_copy
 from neurarch_schemas.modules.detection import conv_norm, perceptron, prediction_head, rep_vgg_block, self_attention
@@ -142,7 +141,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return detector(config, {})
     if head != "ForObjectDetection":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     evaluated, outputs = evaluated_layer(config), 4 * (config.integer("max_num_bins") + 1)
     scaled = round(config.number("layer_scale") * hidden)
     plain = prediction_head(hidden, hidden, outputs, 3).with_(part="head")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -133,7 +133,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForDepthEstimation":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     count = len(config.items("intermediate_hook_ids")) + len(config.items("scaled_images_ratios"))
     parts: dict[str, Module | Stack | None] = {
         "depth_pro": model,

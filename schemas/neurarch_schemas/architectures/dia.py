@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from neurarch_schemas.architectures.decoder import head_dim
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.attention import attention, attention_block
@@ -107,7 +107,7 @@ def build(config: ModelConfig) -> Module:
     if config.architecture.endswith("Model"):
         return model
     if not config.architecture.endswith("ForConditionalGeneration"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     codes = written.integer("num_channels") * written.integer("vocab_size")
     top = lm_head(written.integer("hidden_size"), codes)
     return Module(config.architecture, children=children(model=model, logits_dense=top))

@@ -9,8 +9,7 @@ from __future__ import annotations
 from neurarch_schemas.architectures import with_settings
 from neurarch_schemas.architectures.composite import projector, tower
 from neurarch_schemas.architectures.gemma4 import layer, layer_types, overrides
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers, lm_head, tied_copy, tied_stack
 from neurarch_schemas.modules.feed_forward import gated_mlp
@@ -45,7 +44,7 @@ def build(config: ModelConfig) -> Module:
     hidden, vocabulary = text.integer("hidden_size"), text.integer("vocab_size")
     tied, head = config.flag("tie_word_embeddings"), head_name(config.architecture)
     if head not in ("Model", "ForBlockDiffusion"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     original = "encoder.language_model" if head == "Model" else "model.encoder.language_model"
     shared = f"{original}.embed_tokens.weight" if tied else None
     features = config.nested_config("vision_config").integer("hidden_size")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
@@ -107,5 +107,5 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForKeypointMatching":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, children=(("efficientloftr", model), ("refinement_layer", refinement(config))))

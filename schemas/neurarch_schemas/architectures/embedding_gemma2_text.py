@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import SANDWICH_NORM, decoder_layer, feed_forward
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.overrides import Overrides, is_written, per_layer_overrides
@@ -87,7 +86,7 @@ def layer(config: ModelConfig, window: int | None, size: tuple[int, int]) -> Mod
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden, inputs = config.integer("hidden_size"), config.integer("hidden_size_per_layer_input")
     per_layer = Module(
         "PerLayerInputs",

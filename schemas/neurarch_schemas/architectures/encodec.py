@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, log2, prod
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -105,7 +105,7 @@ def quantizer(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(
         "EncodecModel",
         children=children(encoder=encoder(config), decoder=decoder(config), quantizer=quantizer(config)),

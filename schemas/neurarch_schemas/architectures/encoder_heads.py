@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import layer_norm, linear
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
@@ -95,5 +94,5 @@ def with_encoder_head(
     elif head == "ForQuestionAnswering":
         children["qa_outputs"] = linear(hidden, label_count(config), part="head")
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, children=named(children))

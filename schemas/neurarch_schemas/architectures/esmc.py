@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.feed_forward import gated_mlp
@@ -56,7 +55,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForMaskedLM":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     children = {
         "dense": linear(hidden, hidden),
         "layer_norm": layer_norm(hidden),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, self_attention
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.periods import every
@@ -159,7 +159,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return backbone
     if head != "ForProteinText2Text":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     # The class ties nothing, whatever tie_word_embeddings says.
     top = lm_head(hidden, config.integer("vocab_size"))
     return Module(config.architecture, children=children(model=backbone, lm_head=top))

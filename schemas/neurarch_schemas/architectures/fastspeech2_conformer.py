@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import speecht5
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import batch_norm, convolution, embedding, layer_norm, linear
@@ -110,7 +111,7 @@ def text_to_spectrogram(config: ModelConfig) -> Module:
 def build(config: ModelConfig) -> Module:
     if config.model_type == "fastspeech2_conformer":
         if config.architecture != "FastSpeech2ConformerModel":
-            raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+            raise unknown_head(config.architecture)
         return text_to_spectrogram(config)
     parts = {
         "model": text_to_spectrogram(config.nested_config("model_config")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.encoder_heads import vocabulary_projection
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -133,7 +133,7 @@ def build(config: ModelConfig) -> Module:
     if kind == "Model" and not name.endswith(("TextModel", "ImageModel", "MultimodalModel")):
         return backbone(config)
     if kind != "ForPreTraining":
-        raise CannotBuild(f"the head of class {name} is not known", ("architectures",))
+        raise unknown_head(name)
     text, image = config.nested_config("text_config"), config.nested_config("image_config")
     hidden, tied = config.integer("hidden_size"), config.flag("tie_word_embeddings")
     codebook = image_codebook(config.nested_config("image_codebook_config")) if config.flag("init_codebook") else None

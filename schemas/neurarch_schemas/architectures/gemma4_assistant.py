@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head
 from neurarch_schemas.modules.layers import linear
@@ -15,7 +14,7 @@ MODEL_TYPES = ("gemma4_unified_assistant", "gemma4_assistant")
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "ForCausalLM":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     text = config.nested_config("text_config")
     hidden, vocabulary = text.integer("hidden_size"), text.integer("vocab_size")
     outside = config.integer("backbone_hidden_size")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, tied_copy, uniform
 from neurarch_schemas.modules.attention import attention
@@ -77,4 +77,4 @@ def build(config: ModelConfig) -> Module:
             architecture,
             children=children(encoder=build_nested(config, "encoder_config", "Encoder"), ctc_head=head),
         )
-    raise CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
+    raise unknown_head(architecture)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.backbones import backbone
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import tied_copy, tied_stack
 from neurarch_schemas.modules.detection import deformable_attention, prediction_head
@@ -164,7 +163,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return detector(config, {})
     if head != "ForObjectDetection":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden, count = config.integer("d_model"), config.integer("decoder_layers")
     boxes = prediction_head(hidden, hidden, 4, 3).with_(part="head")
     tied, bias = config.flag("tie_word_embeddings"), contrastive_bias(config)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import convolution_norm
@@ -94,7 +94,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model" or head.endswith("Backbone"):
         return Module("Backbone", children=named(trunk))
     if head != "ForImageClassification":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     labels = label_count(config)
     classifier = linear(config.integers("hidden_sizes")[-1], labels, part="head") if labels else None
     return Module(config.architecture, children=named({**trunk, "fc": classifier}))

@@ -6,8 +6,7 @@ The head and the embedding may have rows of their own for added tokens.
 from __future__ import annotations
 
 from neurarch_schemas.architectures.clip_vision import vision_transformer
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, list_of_lists, lm_head, uniform
 from neurarch_schemas.modules.attention import attention
@@ -124,7 +123,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return backbone
     if head != "ForVisionText2Text":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     tied_to = "model.embed_tokens.weight" if config.flag("tie_word_embeddings") else None
     top = lm_head(hidden, words, tied_to=tied_to)
     if added:

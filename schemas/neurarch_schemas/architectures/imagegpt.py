@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.gpt2 import cross_attention, self_attention
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.layers import layer_norm, linear, position_embedding, token_embedding, transposed_linear
@@ -55,4 +54,4 @@ def build(config: ModelConfig) -> Module:
     if head == "ForImageClassification":
         top = linear(hidden, label_count(config), bias=False, part="head")
         return Module(config.architecture, children=children(transformer=backbone, score=top))
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)

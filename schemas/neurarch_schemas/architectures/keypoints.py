@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -81,4 +81,4 @@ def build(config: ModelConfig) -> Module:
         return detector(config)
     if config.model_type == "lightglue" and head == "ForKeypointMatching":
         return matcher(config)
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.clip_vision import vision_transformer
 from neurarch_schemas.architectures.composite import either_tied, tower
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, lm_head, uniform
 from neurarch_schemas.modules.encoder import Role, encoder_attention
@@ -131,7 +130,7 @@ def build(config: ModelConfig) -> Module:
     if config.model_type.endswith("_text_model"):
         return text_model(config, headed=head == "ForCausalLM", tied=config.flag("tie_word_embeddings"))
     if head not in ("Model", "ForConditionalGeneration"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     text, vision = config.nested_config("text_config"), config.nested_config("vision_config")
     hidden = text.integer("embed_dim")
     queries = Module(

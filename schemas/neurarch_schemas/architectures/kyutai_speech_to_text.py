@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.architectures.moshi import layer
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.layers import rms_norm, token_embedding
@@ -31,7 +30,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return backbone
     if head != "ForConditionalGeneration":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     tied = "model.embed_tokens.embed_tokens.weight" if config.flag("tie_word_embeddings") else None
     return Module(
         config.architecture,

@@ -19,6 +19,11 @@ def head_name(architecture: str) -> str:
     return found.group(1) if found else architecture
 
 
+def unknown_head(architecture: str) -> CannotBuild:
+    """Why a class whose head is none of the family's is not built."""
+    return CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
+
+
 def label_count(config: ModelConfig) -> int:
     """Classes of a classification head: the length of id2label, else num_labels, else 2 (the default)."""
     labels = config.get("id2label")
@@ -64,5 +69,5 @@ def with_language_head(
     elif head == "ForQuestionAnswering":
         children = {question_answering_prefix: backbone, "qa_outputs": linear(hidden, 2, part="head")}
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, children=named(children))

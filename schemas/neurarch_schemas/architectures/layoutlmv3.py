@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear, position_embedding
@@ -73,5 +72,5 @@ def build(config: ModelConfig) -> Module:
     elif head == "ForTokenClassification":
         parts["classifier"] = linear(hidden, labels, part="head")
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, children=named(parts))

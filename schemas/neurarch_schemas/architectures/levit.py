@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import batch_norm, convolution, linear
@@ -121,7 +121,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForImageClassification":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     width, labels = config.integers("hidden_sizes")[-1], label_count(config)
     top = {"batch_norm": batch_norm(width), "linear": linear(width, labels)}
     parts: dict[str, Module | Stack | None] = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.composite import projector, tower
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.encoder import encoder_attention
@@ -59,7 +58,7 @@ def build(config: ModelConfig) -> Module:
     if config.model_type == "llama4_vision_model":
         return vision_model(config)
     if head_name(config.architecture) != "ForConditionalGeneration":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     outputs = config.nested_config("vision_config").integer("vision_output_dim")
     hidden = config.nested_config("text_config").integer("hidden_size")
     return Module(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.encoder import bert_attention, bert_embeddings, bert_layer, encoder_attention
@@ -34,7 +33,7 @@ def cross_layer(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden = config.integer("hidden_size")
     layer = bert_layer(hidden, config.integer("num_attention_heads"), config.integer("intermediate_size"))
     objects = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 
 from neurarch_schemas.architectures.backbones import backbone
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.detection import deformable_attention
@@ -116,7 +116,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForUniversalSegmentation":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     classes = label_count(config) + 1
     output = linear(config.integer("hidden_dim"), classes, part="head")
     return Module(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.backbones import backbone
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.architectures.mask2former import class_weights, mask_embedder
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -82,7 +82,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForInstanceSegmentation":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden, classes = own.integer("d_model"), label_count(config) + 1
     children: dict[str, Module | Stack | None] = {
         "model": model,

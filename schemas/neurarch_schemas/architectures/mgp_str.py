@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import mlp
@@ -60,7 +59,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForSceneTextRecognition":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden = config.integer("hidden_size")
     parts: dict[str, Module | Stack | None] = {"mgp_str": model}
     for short, name in (("char", "character"), ("bpe", "bpe"), ("wp", "wordpiece")):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import ceil, prod
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -190,7 +190,7 @@ def dropped(config: ModelConfig, half: str) -> bool:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if config.model_type.endswith("_encoder"):
         return encoder(config).with_(part="audio")
     if config.model_type.endswith("_decoder"):

@@ -7,8 +7,7 @@ files: ``sparse_attention_config.sparse_attention_freq``) which ones have an ind
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import decoder_layer, language_model, self_attention
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers, lm_head, uniform
 from neurarch_schemas.modules.attention import attention
@@ -143,7 +142,7 @@ def composite(config: ModelConfig) -> Module:
     if head == "Model":
         return backbone
     if head != "ForConditionalGeneration":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     tied = config.flag("tie_word_embeddings") or text_config.flag("tie_word_embeddings")
     top = lm_head(
         text_config.integer("hidden_size"),

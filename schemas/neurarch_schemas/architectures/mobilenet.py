@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import convolution_norm, make_divisible
 from neurarch_schemas.modules.layers import linear
@@ -76,7 +75,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForImageClassification":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     labels = label_count(config)
     classifier = linear(width, labels, part="head") if labels else None
     return Module(config.architecture, children=named({config.model_type: model, "classifier": classifier}))

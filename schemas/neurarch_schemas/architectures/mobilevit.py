@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.architectures.mobilenet import inverted_residual
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -140,7 +140,7 @@ def second_version(config: ModelConfig) -> tuple[Module, int]:
 def build(config: ModelConfig) -> Module:
     head = head_name(config.architecture)
     if head not in ("Model", "ForImageClassification"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     model, width = first_version(config, True) if config.model_type == "mobilevit" else second_version(config)
     if head == "Model":
         return model

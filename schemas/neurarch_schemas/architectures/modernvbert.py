@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import projector, text_model, tower
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head
 from neurarch_schemas.modules.layers import layer_norm, linear, rms_norm
@@ -41,7 +40,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return backbone
     if head != "ForMaskedLM":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     table = "embeddings.tok_embeddings.weight" if modern else "embed_tokens.weight"
     top = lm_head(
         hidden,

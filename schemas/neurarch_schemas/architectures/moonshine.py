@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part
 from neurarch_schemas.modules.attention import attention
@@ -92,7 +91,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForConditionalGeneration":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     tied = "model.decoder.embed_tokens.weight" if config.flag("tie_word_embeddings") else None
     hidden, vocabulary = config.integer("hidden_size"), config.integer("vocab_size")
     output = linear(hidden, vocabulary, bias=False, tied_to=tied, part="head")

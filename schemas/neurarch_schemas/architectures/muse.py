@@ -13,8 +13,7 @@ from neurarch_schemas.architectures.decoder import (
     language_model,
     self_attention,
 )
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router
@@ -67,7 +66,7 @@ def layer(config: ModelConfig, window: int | None, kind: object = "dense") -> Mo
 def assistant(config: ModelConfig) -> Module:
     """Glimmer's draft model: reads the hidden states of some layers of the target instead of tokens; no head."""
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden = config.integer("hidden_size")
     inputs = len(config.integers("target_layer_ids")) * hidden
     projection = children(fc=linear(inputs, hidden, bias=False), output_norm_enc=rms_norm(hidden))

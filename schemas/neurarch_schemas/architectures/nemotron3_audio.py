@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.decoder import head_dim
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.attention import attention_block
@@ -160,7 +160,7 @@ def build(config: ModelConfig) -> Module:
     ):
         return transcribe(config)
     if not architecture.endswith("Model"):
-        raise CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
+        raise unknown_head(architecture)
     if kind == "nemotron3_diarization":
         return diarization(config)
     if kind == "nemotron3_5_transcribe_audio":

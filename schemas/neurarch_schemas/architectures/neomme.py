@@ -6,7 +6,7 @@ Norms have no weights. The first and last global layers add a per-token value em
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import head_dim
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, tied_copy, uniform
@@ -104,4 +104,4 @@ def build(config: ModelConfig) -> Module:
             config.architecture,
             children=children(model=model, multi_vector_head=Module("MultiVectorHead", children=top, part="head")),
         )
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)

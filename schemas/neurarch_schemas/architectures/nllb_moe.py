@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
@@ -79,7 +79,7 @@ def side(config: ModelConfig, name: str, tied_to: str | None) -> Module:
 def build(config: ModelConfig) -> Module:
     head, hidden, vocabulary = head_name(config.architecture), config.integer("d_model"), config.integer("vocab_size")
     if head not in ("Model", "ForConditionalGeneration"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     prefix = "" if head == "Model" else "model."
     tied = f"{prefix}shared.weight" if config.flag("tie_word_embeddings") else None
     parts: dict[str, Module | Stack | None] = {

@@ -6,8 +6,7 @@ from functools import partial
 
 from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.encoder_heads import masked_lm_head, with_encoder_head
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import bert_embeddings, encoder_attention
 from neurarch_schemas.modules.feed_forward import mlp
@@ -96,7 +95,7 @@ def language_model(config: ModelConfig) -> dict[str, Module]:
 def build(config: ModelConfig) -> Module:
     kind = config.model_type
     if kind == "jina_embeddings_v3" and head_name(config.architecture) == "ForMultipleChoice":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return with_encoder_head(
         config,
         partial(backbone, config),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import text_model, tower, with_output_head
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -71,7 +72,7 @@ def with_ctc_head(config: ModelConfig) -> Module:
     if config.architecture == "OmniASRCTCModel":
         return model
     if config.architecture != "OmniASRForCTC":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden = config.nested_config("audio_config").integer("hidden_size")
     output = linear(hidden, config.integer("vocab_size"), part="head")
     return Module(config.architecture, children=children(model=model, ctc_head=output))

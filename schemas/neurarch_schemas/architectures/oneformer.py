@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.backbones import backbone
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.architectures.mask2former import LEVELS, class_weights, pixel_decoder
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import encoder_attention
 from neurarch_schemas.modules.feed_forward import mlp
@@ -114,7 +113,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForUniversalSegmentation":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     loss = class_weights(label_count(config) + 1)
     if config.is_set("contrastive_temperature"):
         loss = loss.with_(tensors=(*loss.tensors, Tensor("logit_scale", ())))

@@ -9,6 +9,7 @@ from math import log2
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.decoder import head_dim
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -154,14 +155,14 @@ def build(config: ModelConfig) -> Module:
     if config.model_type in _ENCODERS:
         if architecture.endswith(("Encoder", "Model")):
             return encoder(config)
-        raise CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
+        raise unknown_head(architecture)
     hidden, vocabulary = config.nested_config("encoder_config").integer("hidden_size"), config.integer("vocab_size")
     audio = build_nested(config, "encoder_config", "Encoder")
     if architecture.endswith("ForCTC"):
         head = convolution(hidden, vocabulary, (1,)).with_(part="head")
         return Module(architecture, children=children(encoder=audio, ctc_head=head))
     if not architecture.endswith(("ForRNNT", "ForTDT")):
-        raise CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
+        raise unknown_head(architecture)
     width = config.integer("decoder_hidden_size")
     # A token-and-duration transducer also predicts how many frames to skip.
     durations = len(config.items("durations")) if architecture.endswith("ForTDT") else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -130,7 +130,7 @@ def output(config: ModelConfig) -> dict[str, Module | Stack | None]:
         return {"linear": linear(channels * width, config.integer("num_targets"), part="head")}
     if not mixes and head == "ForRegression":
         return {"projection": value_projection(config, channels * width, config.integer("num_targets"))}
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)
 
 
 def build(config: ModelConfig) -> Module:

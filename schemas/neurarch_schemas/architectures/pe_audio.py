@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested, dac
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part
 from neurarch_schemas.modules.attention import attention
@@ -77,7 +77,7 @@ def build(config: ModelConfig) -> Module:
     if config.model_type == "pe_audio_encoder":
         return encoder(config)
     if config.architecture not in ("PeAudioModel", "PeAudioFrameLevelModel"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     audio, text = config.nested_config("audio_config"), config.nested_config("text_config")
     words = text.integer("hidden_size")
     parts: dict[str, Module | Stack | None] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -189,6 +189,6 @@ def build(config: ModelConfig) -> Module:
     elif head.startswith("ForImageClassification") and head.endswith(("Learned", "Fourier", "ConvProcessing")):
         inputs, width = image_inputs(config, head.removeprefix("ForImageClassification"))
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     whole = model(config, inputs, width, classification(config))
     return Module(config.architecture, children=(("perceiver", whole),))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, lm_head, uniform
 from neurarch_schemas.modules.encoder import Role, encoder_attention
@@ -122,7 +121,7 @@ def build(config: ModelConfig) -> Module:
     if config.model_type == "pix2struct_text_model":
         return decoder(config, None, tied=config.flag("tie_word_embeddings"))
     if head_name(config.architecture) != "ForConditionalGeneration":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     vision = config.nested_config("vision_config")
     # The outer tie_word_embeddings replaces the decoder's own.
     text = decoder(

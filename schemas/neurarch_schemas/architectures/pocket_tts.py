@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import head_dim
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention
@@ -116,7 +116,7 @@ def build(config: ModelConfig) -> Module:
     if config.architecture.endswith("Model"):
         return language_model(config)
     if not config.architecture.endswith("ForConditionalGeneration"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     flow, latent = config.nested_config("flow_head_config"), config.integer("latent_dim")
     statistics = tuple(Tensor(name, (latent,), "buffer") for name in ("latent_mean", "latent_std"))
     return Module(

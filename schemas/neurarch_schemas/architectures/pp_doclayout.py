@@ -6,7 +6,7 @@ from math import log2
 
 from neurarch_schemas.architectures import rt_detr
 from neurarch_schemas.architectures.backbones import backbone
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import tied_copy, uniform
@@ -136,7 +136,7 @@ def version_4(config: ModelConfig) -> Module:
 def build(config: ModelConfig) -> Module:
     head = head_name(config.architecture)
     if head not in ("Model", "ForObjectDetection"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     detects = head == "ForObjectDetection"
     if config.model_type == "pp_doclayout_v3":
         model = version_3(config, "model." if detects else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import hgnet_v2
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -137,7 +137,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model" or head.endswith("Backbone"):
         return Module("Backbone", children=(("encoder", encoder(config)),))
     if head != "ForImageClassification" or config.model_type != "pp_lcnet":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     width, labels = config.integer("class_expand"), label_count(config)
     parts: dict[str, Module | Stack | None] = {
         "encoder": encoder(config),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested, pp_lcnet
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -158,6 +158,6 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != ("ForObjectDetection" if detects else "ForTextRecognition"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     top = detection_head(config) if detects else recognition_head(config)
     return Module(config.architecture, children=(("model", model), ("head", top)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import Role, encoder_attention
 from neurarch_schemas.modules.feed_forward import mlp
@@ -66,7 +65,7 @@ def build(config: ModelConfig) -> Module:
     """Tied, all tables share ``word_embeddings``; the decoder used alone has that table as well."""
     head, hidden = head_name(config.architecture), config.integer("hidden_size")
     if head not in ("Model", "ForCausalLM", "ForConditionalGeneration"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     alone = head == "ForCausalLM"
     prefix = "" if head == "Model" else "prophetnet."
     tied = f"{prefix}word_embeddings.weight" if config.flag("tie_word_embeddings") else None

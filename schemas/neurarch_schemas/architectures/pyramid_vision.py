@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.architectures.segformer import lists
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import list_of_lists, uniform
 from neurarch_schemas.modules.feed_forward import mlp
@@ -138,7 +137,7 @@ def build(config: ModelConfig) -> Module:
     if head == "ForDepthEstimation" and kind == "glpn":
         return Module(config.architecture, children=named({"glpn": model, **depth_decoder(config)}))
     if head != "ForImageClassification" or kind == "glpn":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     given = config.is_set("id2label") or config.is_set("num_labels")
     labels = label_count(config) if given or kind != "pvt" else 1000  # PvtConfig's own default
     classifier = linear(config.integers("hidden_sizes")[-1], labels, part="head") if labels else None

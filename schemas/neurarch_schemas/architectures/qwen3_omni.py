@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, self_attention
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, layers, lm_head, uniform
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
@@ -176,7 +175,7 @@ def waveform_decoder(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) not in ("ForConditionalGeneration", "Model"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     parts: dict[str, Module | Stack | None] = {
         "thinker": build_nested(config, "thinker_config", "ForConditionalGeneration")
     }

@@ -9,8 +9,7 @@ from __future__ import annotations
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.composite import text_model, tower, with_output_head
 from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, self_attention
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, layers, list_of_lists, lm_head, uniform
 from neurarch_schemas.modules.encoder import encoder_attention
@@ -225,7 +224,7 @@ def build(config: ModelConfig) -> Module:
         case "qwen2_5_omni_bigvgan":
             return vocoder(config)
     if head_name(config.architecture) not in ("ForConditionalGeneration", "Model"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     speaks = config.flag("enable_audio_output")
     generating = "ForConditionalGeneration"
     return Module(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import convolution_norm
@@ -75,7 +75,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForImageClassification":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     labels = label_count(config)
     # The classifier is a flattening followed by a linear map.
     classifier = linear(config.integers("hidden_sizes")[-1], labels, part="head") if labels else None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.backbones import backbone
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import tied_stack
 from neurarch_schemas.modules.convolution_stages import convolution_norm
@@ -178,7 +177,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return detector(config, Module("Decoder", children=named(parts)))
     if head != "ForObjectDetection":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     heads: dict[str, Stack] = {
         "class_embed": stack(linear(hidden, label_count(config), part="head"), times=count),
         "bbox_embed": stack(prediction_head(hidden, hidden, 4, 3).with_(part="head"), times=count),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head
 from neurarch_schemas.modules.layers import layer_norm, linear, token_embedding
@@ -88,7 +87,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return backbone
     if head != "ForCausalLM":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     tied_to = "rwkv.embeddings.weight" if config.flag("tie_word_embeddings") else None
     return Module(
         config.architecture, children=children(rwkv=backbone, head=lm_head(hidden, vocabulary, tied_to=tied_to))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.architectures.sam_vision import vision_encoder
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.feed_forward import mlp
@@ -119,7 +118,7 @@ def mask_decoder(config: ModelConfig, *, high_quality: bool) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if config.model_type == "sam_hq_vision_model":
         return Module("VisionModel", children=named({"vision_encoder": vision_encoder(config)}))
     masks = config.nested_config("mask_decoder_config")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log2
 
 from neurarch_schemas.architectures import build_nested
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.architectures.sam import feed_forward
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -286,7 +287,7 @@ def video_model(config: ModelConfig, *, sees: bool = True) -> Module:
 def build(config: ModelConfig) -> Module:
     kind = config.model_type
     if not config.architecture.endswith("Model"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if kind == "sam2_hiera_det_model":
         return hiera(config)
     if kind in ("sam2_vision_model", "edgetam_vision_model"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from neurarch_schemas.architectures import build_nested, sam2
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.architectures.sam2 import POINTWISE, narrow_attention
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -260,7 +261,7 @@ def detector_and_tracker(config: ModelConfig) -> Module:
 def build(config: ModelConfig) -> Module:
     kind = config.model_type
     if not config.architecture.endswith("Model"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if kind == "sam3_video":
         return detector_and_tracker(config)
     if kind == "sam3_tracker":

@@ -5,8 +5,7 @@ The class of a checkpoint holds both encoders, the text decoder, a model from te
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part
 from neurarch_schemas.modules.encoder import encoder_attention
@@ -195,7 +194,7 @@ def build(config: ModelConfig) -> Module:
         config.integer("vocab_size"),
     )
     if head not in PARTS:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     shared = "shared.weight" if config.flag("tie_word_embeddings") else None
     table = embedding(vocabulary, hidden, lookup=True, tied_to=shared)
     chosen = PARTS[head]

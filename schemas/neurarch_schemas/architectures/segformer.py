@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import list_of_lists, uniform
@@ -113,4 +113,4 @@ def build(config: ModelConfig) -> Module:
     if head == "ForSemanticSegmentation" and kind == "segformer":
         parts["decode_head"] = segmentation_head(config, widths, labels)
         return Module(config.architecture, children=named(parts))
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)

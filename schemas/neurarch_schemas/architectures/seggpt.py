@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import mlp
@@ -18,7 +17,7 @@ TOKENS = ("mask_token", "segment_token_input", "segment_token_prompt", "type_tok
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
     attention = fused_vision_attention(hidden, heads, bias=config.flag("qkv_bias"), out_bias=True, position="relative")
     if config.flag("use_relative_position_embeddings"):

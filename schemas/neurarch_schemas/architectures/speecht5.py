@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.architectures.wav2vec2 import FEED_FORWARD, projection
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.encoder import encoder_attention
@@ -135,4 +134,4 @@ def build(config: ModelConfig) -> Module:
         return speech_to_text(config)
     if head in ("ForTextToSpeech", "ForSpeechToSpeech"):
         return to_speech(config, from_text=head == "ForTextToSpeech")
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.feed_forward import mlp
@@ -112,7 +112,7 @@ def build(config: ModelConfig) -> Module:
         decoder = convolution(config.integer("embed_dim") * 2 ** (count - 1), pixels, (1, 1)).with_(part="head")
         return Module(config.architecture, children=((config.model_type, model), ("decoder.0", decoder)))
     if head != "ForImageClassification":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     labels = label_count(config)
     classifier = linear(width, labels, part="head") if labels else None
     prefix = PREFIXES.get(config.model_type, config.model_type)

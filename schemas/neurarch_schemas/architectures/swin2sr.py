@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import swin
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import convolution, layer_norm
@@ -106,7 +106,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForImageSuperResolution":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     top = upsampler(config)
     parts: dict[str, Module | Stack | None] = {"swin2sr": model, "upsample": top}
     if top is None:

@@ -5,7 +5,7 @@ transformers 5 ties T5's head whatever ``tie_word_embeddings`` says (the key dec
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
@@ -212,4 +212,4 @@ def build(config: ModelConfig) -> Module:
             outputs = linear(hidden, labels, part="head")
             encoder = encoder_model(config, "transformer.")
             return Module(name, children=named({"transformer": encoder, "classifier": outputs}))
-    raise CannotBuild(f"the head of class {name} is not known", ("architectures",))
+    raise unknown_head(name)

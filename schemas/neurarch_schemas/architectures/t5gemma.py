@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import tower
 from neurarch_schemas.architectures.decoder import SANDWICH_NORM, feed_forward, head_dim
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.architectures.paligemma import multimodal_projector
-from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers, lm_head, tied_copy
 from neurarch_schemas.modules.attention import attention, attention_block
@@ -137,7 +136,7 @@ def build(config: ModelConfig) -> Module:
         top = Module("LMHead", children=children(out_proj=out), part="head")
         return Module(config.architecture, children=children(model=inside, lm_head=top))
     if head not in ("ForSequenceClassification", "ForTokenClassification"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if not config.flag("is_encoder_decoder"):
         inside = Module("EncoderModel", children=children(encoder=transformer(reading, causal=False, second=False)))
         width = reading.integer("hidden_size")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import SANDWICH_NORM, decoder_layer, self_attention
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention
@@ -89,5 +88,5 @@ def build(config: ModelConfig) -> Module:
             ),
         )
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return model

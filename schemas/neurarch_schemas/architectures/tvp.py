@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.bert import pooler
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -94,7 +94,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "ForVideoGrounding":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     # Start and end of the moment.
     top = {"layer_0": linear(hidden, 2 * hidden), "layer_1": linear(2 * hidden, 2)}
     parts: dict[str, Module | Stack | None] = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, self_attention
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers, lm_head
 from neurarch_schemas.modules.layers import linear, rms_norm, token_embedding
@@ -49,5 +48,5 @@ def build(config: ModelConfig) -> Module:
     elif head == "ForQuestionAnswering":
         parts["qa_outputs"] = linear(hidden, 2, part="head")
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, children=children(**parts))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import convolution, transposed_convolution
 from neurarch_schemas.modules.tree import Module, Stack, named, stack
@@ -29,7 +28,7 @@ def kernel_predictor(config: ModelConfig, kernel: int, layers: int) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     channels = config.integer("model_hidden_channels")
     kernels, strides = config.integers("resblock_kernel_sizes"), config.integers("resblock_stride_sizes")
     blocks = []

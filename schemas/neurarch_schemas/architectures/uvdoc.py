@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
@@ -59,7 +59,7 @@ def backbone(config: ModelConfig) -> tuple[Module, int]:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     features, branches = backbone(config.nested_config("backbone_config"))
     kernel, connector = config.integer("kernel_size"), config.integers("bridge_connector")
     points = lists(config.get("out_point_positions2D"), "out_point_positions2D", length=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -98,4 +98,4 @@ def build(config: ModelConfig) -> Module:
         if head_name(name) == "ForVideoClassification":
             classifier = linear(config.integer("hidden_size"), label_count(config), part="head")
             return Module(name, children=named({**pooled(config, auxiliary=False), "classifier": classifier}))
-    raise CannotBuild(f"the head of class {name} is not known", ("architectures",))
+    raise unknown_head(name)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.feed_forward import gated_mlp, mlp
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear
@@ -242,4 +241,4 @@ def build(config: ModelConfig) -> Module:
         classifier = Module("ClassificationHead", children=named(top), part="head")
         children = {prefix: backbone(config, with_pooler=False), "classifier": classifier}
         return Module(config.architecture, children=named(children))
-    raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+    raise unknown_head(config.architecture)

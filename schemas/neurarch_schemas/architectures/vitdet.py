@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
@@ -36,7 +36,7 @@ def layer(config: ModelConfig, windowed: bool) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if config.get("residual_block_indices"):
         raise CannotBuild("residual blocks are not known", ("residual_block_indices",))
     hidden, count = config.integer("hidden_size"), config.integer("num_hidden_layers")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import encoder_attention
 from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, weight_normed
@@ -126,7 +125,7 @@ def duration_predictor(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden, flow, speakers = (config.integer(k) for k in ("hidden_size", "flow_size", "num_speakers"))
     widest = config.integer("upsample_initial_channel")
     sound = {**hifi_gan(config, flow, output_bias=False), "cond": condition(config, widest)}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import mlp
@@ -27,7 +26,7 @@ def layer(config: ModelConfig, width: int, heads: int, ratio: float) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) != "Model":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     hidden, narrow = config.integer("hidden_size"), config.integer("pred_hidden_size")
     patch = config.integer("patch_size")
     kernel = (config.integer("tubelet_size"), patch, patch)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import deberta
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.encoder import bert_feed_forward, encoder_attention
@@ -302,5 +301,5 @@ def build(config: ModelConfig) -> Module:
         if head == "ForXVector":
             children.update(speaker_head(config))
     else:
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     return Module(config.architecture, tensors, named(children))

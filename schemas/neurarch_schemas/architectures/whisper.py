@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part
 from neurarch_schemas.modules.encoder import bart_decoder_layer, bart_encoder_layer, encoder_attention
@@ -94,7 +93,7 @@ def build(config: ModelConfig) -> Module:
     if config.architecture == "WhisperEncoder":
         return audio_encoder(config)
     if head not in ("Model", "ForConditionalGeneration") and not (head == "ForCausalLM" and whisper):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     alone = head == "ForCausalLM"
     model = Module(
         "Model",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, log2, prod
 
 from neurarch_schemas.architectures import build_nested, dac
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import convolution, linear, transposed_convolution
@@ -73,7 +74,7 @@ def codebook_count(config: ModelConfig, acoustic: ModelConfig) -> int:
 
 def build(config: ModelConfig) -> Module:
     if config.architecture != "XcodecModel":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     acoustic, semantic = config.nested_config("acoustic_model_config"), config.nested_config("semantic_model_config")
     if acoustic.model_type != "dac":
         raise CannotBuild(f"an acoustic model of type {acoustic.model_type!r} is not known", ("acoustic_model_config",))

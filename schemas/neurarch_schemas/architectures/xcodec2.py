@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.feed_forward import mlp
@@ -95,7 +95,7 @@ def acoustic_decoder(config: ModelConfig, both: int) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if config.architecture not in ("Xcodec2Model", "NeuCodecModel"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     features, hidden = (
         config.nested_config("semantic_model_config").integer("hidden_size"),
         config.integer("hidden_size"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.encoder_heads import vocabulary_projection
-from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import encoder_attention
@@ -43,7 +43,7 @@ def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) == "Model" and not config.architecture.endswith("WithLMHeadModel"):
         return model
     if not config.architecture.endswith("WithLMHeadModel"):
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     if config.flag("asm"):
         raise CannotBuild("an adaptive softmax is not known", ("asm",))
     table = "transformer.embeddings.weight" if config.flag("tie_word_embeddings") else None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.encoder_heads import vocabulary_projection
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import layer_norm, linear, token_embedding
 from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, Tensor, named, stack
@@ -51,7 +50,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "LMHeadModel":
-        raise CannotBuild(f"the head of class {config.architecture} is not known", ("architectures",))
+        raise unknown_head(config.architecture)
     table = "transformer.word_embedding.weight" if config.flag("tie_word_embeddings") else None
     projection = vocabulary_projection(hidden, config.integer("vocab_size"), weight=table)
     parts: dict[str, Module | Stack | None] = {"transformer": model, "lm_loss": projection}
