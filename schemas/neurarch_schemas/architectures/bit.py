@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import make_divisible
-from neurarch_schemas.modules.layers import convolution, group_norm, linear
+from neurarch_schemas.modules.layers import convolution, group_norm
 from neurarch_schemas.modules.tree import Module, Stack, concatenate, named, stack
 
 MODEL_TYPES = ("bit",)
@@ -52,12 +52,5 @@ def backbone(config: ModelConfig) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
-    head, model = head_name(config.architecture), backbone(config)
-    if head == "Model":
-        return model
-    if head != "ForImageClassification":
-        raise unknown_head(config.architecture)
-    labels = label_count(config)
     # The classifier is a flattening followed by a linear map.
-    classifier = linear(config.integers("hidden_sizes")[-1], labels, part="head") if labels else None
-    return Module(config.architecture, children=named({"bit": model, "classifier.1": classifier}))
+    return with_image_classifier(config, backbone(config), config.integers("hidden_sizes")[-1], name="classifier.1")

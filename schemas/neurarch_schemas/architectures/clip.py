@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.clip_vision import vision_transformer
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import classifier
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
 from neurarch_schemas.modules.layers import layer_norm, linear, position_embedding, token_embedding
@@ -55,10 +56,9 @@ def build(config: ModelConfig) -> Module:
         vision_config = replace(vision_config, model_type="clip_vision_model")
     vision_hidden = vision_config.integer("hidden_size")
     if head == "ForImageClassification":
-        labels = label_count(config)
         parts = {
             "vision_model": vision_transformer(vision_config),
-            "classifier": linear(vision_hidden, labels, part="head") if labels else None,
+            "classifier": classifier(config, vision_hidden),
         }
         return Module(config.architecture, children=named(parts))
     if head != "Model" or config.architecture.endswith(("TextModel", "VisionModel")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear
@@ -75,12 +75,4 @@ def backbone(config: ModelConfig) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
-    head, model = head_name(config.architecture), backbone(config)
-    if head == "Model":
-        return model
-    if head != "ForImageClassification":
-        raise unknown_head(config.architecture)
-    labels = label_count(config)
-    classifier = linear(config.integers("hidden_sizes")[-1], labels, part="head") if labels else None
-    parts: dict[str, Module | Stack | None] = {config.model_type: model, "classifier": classifier}
-    return Module(config.architecture, children=named(parts))
+    return with_image_classifier(config, backbone(config), config.integers("hidden_sizes")[-1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import classifier
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -86,10 +87,10 @@ def build(config: ModelConfig) -> Module:
         return model
     if head != "ForImageClassification":
         raise unknown_head(config.architecture)
-    width, labels = config.integers("embed_dim")[-1], label_count(config)
+    width = config.integers("embed_dim")[-1]
     parts: dict[str, Module | Stack | None] = {
         "cvt": model,
         "layernorm": layer_norm(width),
-        "classifier": linear(width, labels, part="head") if labels else None,
+        "classifier": classifier(config, width),
     }
     return Module(config.architecture, children=named(parts))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import ceil
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import make_divisible
-from neurarch_schemas.modules.layers import batch_norm, convolution, linear
+from neurarch_schemas.modules.layers import batch_norm, convolution
 from neurarch_schemas.modules.tree import Module, Stack, concatenate, named, stack
 
 MODEL_TYPES = ("efficientnet",)
@@ -67,12 +67,4 @@ def backbone(config: ModelConfig, *, with_top: bool = True) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
-    head, model = head_name(config.architecture), backbone(config)
-    if head == "Model":
-        return model
-    if head != "ForImageClassification":
-        raise unknown_head(config.architecture)
-    labels = label_count(config)
-    classifier = linear(config.integer("hidden_dim"), labels, part="head") if labels else None
-    parts: dict[str, Module | Stack | None] = {"efficientnet": model, "classifier": classifier}
-    return Module(config.architecture, children=named(parts))
+    return with_image_classifier(config, backbone(config), config.integer("hidden_dim"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import classifier
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import convolution_norm
-from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, concatenate, named, stack
 from neurarch_schemas.modules.vision import sequential
 
@@ -95,6 +95,5 @@ def build(config: ModelConfig) -> Module:
         return Module("Backbone", children=named(trunk))
     if head != "ForImageClassification":
         raise unknown_head(config.architecture)
-    labels = label_count(config)
-    classifier = linear(config.integers("hidden_sizes")[-1], labels, part="head") if labels else None
-    return Module(config.architecture, children=named({**trunk, "fc": classifier}))
+    top = classifier(config, config.integers("hidden_sizes")[-1])
+    return Module(config.architecture, children=named({**trunk, "fc": top}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -121,12 +121,5 @@ def focalnet(config: ModelConfig) -> tuple[Module, int]:
 
 
 def build(config: ModelConfig) -> Module:
-    head, kind = head_name(config.architecture), config.model_type
-    if head not in ("Model", "ForImageClassification"):
-        raise unknown_head(config.architecture)
-    model, width = hiera(config, with_pooler=True) if kind == "hiera" else focalnet(config)
-    if head == "Model":
-        return model
-    labels = label_count(config)
-    classifier = linear(width, labels, part="head") if labels else None
-    return Module(config.architecture, children=named({kind: model, "classifier": classifier}))
+    model, width = hiera(config, with_pooler=True) if config.model_type == "hiera" else focalnet(config)
+    return with_image_classifier(config, model, width)

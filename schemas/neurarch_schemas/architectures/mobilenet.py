@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import convolution_norm, make_divisible
-from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module, Stack, named, stack
 
 MODEL_TYPES = ("mobilenet_v1", "mobilenet_v2")
@@ -71,11 +70,4 @@ def second_version(config: ModelConfig) -> tuple[Module, int]:
 
 def build(config: ModelConfig) -> Module:
     model, width = first_version(config) if config.model_type == "mobilenet_v1" else second_version(config)
-    head = head_name(config.architecture)
-    if head == "Model":
-        return model
-    if head != "ForImageClassification":
-        raise unknown_head(config.architecture)
-    labels = label_count(config)
-    classifier = linear(width, labels, part="head") if labels else None
-    return Module(config.architecture, children=named({config.model_type: model, "classifier": classifier}))
+    return with_image_classifier(config, model, width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
 from neurarch_schemas.architectures.mobilenet import inverted_residual
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -138,12 +138,5 @@ def second_version(config: ModelConfig) -> tuple[Module, int]:
 
 
 def build(config: ModelConfig) -> Module:
-    head = head_name(config.architecture)
-    if head not in ("Model", "ForImageClassification"):
-        raise unknown_head(config.architecture)
     model, width = first_version(config, True) if config.model_type == "mobilevit" else second_version(config)
-    if head == "Model":
-        return model
-    labels = label_count(config)
-    classifier = linear(width, labels, part="head") if labels else None
-    return Module(config.architecture, children=named({config.model_type: model, "classifier": classifier}))
+    return with_image_classifier(config, model, width)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import hgnet_v2
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import classifier
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.convolution_stages import convolution_norm, make_divisible
-from neurarch_schemas.modules.layers import batch_norm, convolution, linear
+from neurarch_schemas.modules.layers import batch_norm, convolution
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named, stack
 from neurarch_schemas.modules.vision import sequential
 from neurarch_schemas.record import Record
@@ -138,10 +139,10 @@ def build(config: ModelConfig) -> Module:
         return Module("Backbone", children=(("encoder", encoder(config)),))
     if head != "ForImageClassification" or config.model_type != "pp_lcnet":
         raise unknown_head(config.architecture)
-    width, labels = config.integer("class_expand"), label_count(config)
+    width = config.integer("class_expand")
     parts: dict[str, Module | Stack | None] = {
         "encoder": encoder(config),
         "last_convolution": convolution(scaled(config, last_width(config)), width, (1, 1), bias=False),
-        "head": linear(width, labels, part="head") if labels else None,
+        "head": classifier(config, width),
     }
     return Module(config.architecture, children=named(parts))

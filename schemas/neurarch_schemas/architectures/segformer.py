@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures.image_heads import classifier
 from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -104,13 +105,13 @@ def build(config: ModelConfig) -> Module:
     model = segformer(config) if kind == "segformer" else poolformer(config)
     if head == "Model":
         return model
-    labels, widths = label_count(config), config.integers("hidden_sizes")
+    widths = config.integers("hidden_sizes")
     parts: dict[str, Module | Stack | None] = {kind: model}
     if head == "ForImageClassification":
         parts["norm"] = group_norm(widths[-1]) if kind == "poolformer" else None
-        parts["classifier"] = linear(widths[-1], labels, part="head") if labels else None
+        parts["classifier"] = classifier(config, widths[-1])
         return Module(config.architecture, children=named(parts))
     if head == "ForSemanticSegmentation" and kind == "segformer":
-        parts["decode_head"] = segmentation_head(config, widths, labels)
+        parts["decode_head"] = segmentation_head(config, widths, label_count(config))
         return Module(config.architecture, children=named(parts))
     raise unknown_head(config.architecture)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
+from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.feed_forward import mlp
@@ -98,11 +99,8 @@ def backbone(config: ModelConfig, *, mask_token: bool = False) -> tuple[Module, 
 
 
 def build(config: ModelConfig) -> Module:
-    head = head_name(config.architecture)
-    masked = head == "ForMaskedImageModeling" and config.model_type in ("swin", "swinv2")
+    masked = head_name(config.architecture) == "ForMaskedImageModeling" and config.model_type in ("swin", "swinv2")
     model, width = backbone(config, mask_token=masked)
-    if head == "Model":
-        return model
     if masked:
         # The pixels of every patch; the class takes the width from ``num_layers``, not from the depths.
         pixels = config.integer("encoder_stride") ** 2 * config.integer("num_channels")
@@ -111,9 +109,4 @@ def build(config: ModelConfig) -> Module:
             raise CannotBuild(f"{count} stages are not built", ("num_layers",))
         decoder = convolution(config.integer("embed_dim") * 2 ** (count - 1), pixels, (1, 1)).with_(part="head")
         return Module(config.architecture, children=((config.model_type, model), ("decoder.0", decoder)))
-    if head != "ForImageClassification":
-        raise unknown_head(config.architecture)
-    labels = label_count(config)
-    classifier = linear(width, labels, part="head") if labels else None
-    prefix = PREFIXES.get(config.model_type, config.model_type)
-    return Module(config.architecture, children=named({prefix: model, "classifier": classifier}))
+    return with_image_classifier(config, model, width, prefix=PREFIXES.get(config.model_type, ""))

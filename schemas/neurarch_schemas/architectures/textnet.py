@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import classifier
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import batch_norm, convolution, linear
@@ -141,13 +142,12 @@ def build(config: ModelConfig) -> Module:
         return model
     if head != "ForImageClassification":
         raise unknown_head(config.architecture)
-    labels = label_count(config)
     width = config.integers("hidden_sizes" if kind == "textnet" else "embed_dims")[-1]
-    classifier = linear(width, labels, part="head") if labels else None
     parts: dict[str, Module | Stack | None] = {kind: model}
     if kind == "textnet":
-        parts["fc"] = classifier
+        parts["fc"] = classifier(config, width)
     else:
         # A second head is distilled from a teacher.
-        parts.update({"norm": batch_norm(width), "head": classifier, "dist_head": classifier})
+        top = classifier(config, width)
+        parts.update({"norm": batch_norm(width), "head": top, "dist_head": top})
     return Module(config.architecture, children=named(parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures.image_heads import classifier
 from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.feed_forward import gated_mlp, mlp
@@ -214,8 +215,7 @@ def build(config: ModelConfig) -> Module:
         model = backbone(config, with_pooler=kind in ("beit", "data2vec-vision"), mask_token=has_mask_token(config))
         width = 2 * hidden if kind in DINO else hidden
         children: dict[str, Module | Stack | None] = {prefix: model}
-        labels = label_count(config)
-        children["classifier"] = linear(width, labels, part="head") if labels else None
+        children["classifier"] = classifier(config, width)
         return Module(config.architecture, children=named(children))
     if head == "ForMaskedImageModeling" and kind in ("vit", "deit"):
         # The pixels of every patch, one convolution and a rearrangement.
@@ -238,7 +238,7 @@ def build(config: ModelConfig) -> Module:
         return Module(config.architecture, children=named(children))
     if head == "ForAudioClassification" and kind == "audio-spectrogram-transformer":
         top = {"layernorm": layer_norm(hidden), "dense": linear(hidden, label_count(config))}
-        classifier = Module("ClassificationHead", children=named(top), part="head")
-        children = {prefix: backbone(config, with_pooler=False), "classifier": classifier}
+        audio_head = Module("ClassificationHead", children=named(top), part="head")
+        children = {prefix: backbone(config, with_pooler=False), "classifier": audio_head}
         return Module(config.architecture, children=named(children))
     raise unknown_head(config.architecture)
