@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import efficientnet
 from neurarch_schemas.architectures.bert import pooler
+from neurarch_schemas.architectures.contrastive import bert_text
 from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.modules.assembly import in_part, uniform
-from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
+from neurarch_schemas.modules.assembly import in_part
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
 
@@ -15,20 +15,7 @@ MODEL_TYPES = ("align",)
 
 
 def text_model(config: ModelConfig) -> Module:
-    hidden = config.integer("hidden_size")
-    layer = bert_layer(hidden, config.integer("num_attention_heads"), config.integer("intermediate_size"))
-    embeddings = bert_embeddings(
-        config.integer("vocab_size"),
-        hidden,
-        positions=config.integer("max_position_embeddings"),
-        types=config.integer("type_vocab_size"),
-    )
-    parts: dict[str, Module | Stack | None] = {
-        "embeddings": embeddings,
-        "encoder.layer": uniform(layer, config.integer("num_hidden_layers")),
-        "pooler": pooler(hidden),
-    }
-    return Module("TextModel", children=named(parts))
+    return bert_text(config, "encoder.layer", pooler=pooler(config.integer("hidden_size")))
 
 
 def build(config: ModelConfig) -> Module:

@@ -17,12 +17,20 @@ MODEL_TYPES = ("blip", "blip_vision_model")
 _PROJECTIONS = ("self.query", "self.key", "self.value", "output.dense")
 
 
-def vision_model(config: ModelConfig) -> Module:
-    hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
+def vision_model(config: ModelConfig, qkv_bias: bool = True) -> Module:
+    hidden = config.integer("hidden_size")
+    block = fused_vision_attention(
+        hidden,
+        config.integer("num_attention_heads"),
+        bias=qkv_bias,
+        out_bias=True,
+        names=("qkv", "projection"),
+        position="learned",
+    )
     layer = Module(
         "EncoderLayer",
         children=children(
-            self_attn=fused_vision_attention(hidden, heads, names=("qkv", "projection"), position="learned"),
+            self_attn=block,
             layer_norm1=layer_norm(hidden),
             mlp=mlp(hidden, config.integer("intermediate_size")),
             layer_norm2=layer_norm(hidden),
@@ -44,6 +52,7 @@ def vision_model(config: ModelConfig) -> Module:
             encoder=Module("Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers")))),
             post_layernorm=layer_norm(hidden),
         ),
+        width_out=hidden,
     )
 
 

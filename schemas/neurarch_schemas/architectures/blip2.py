@@ -6,16 +6,15 @@ The language model is a whole causal or sequence-to-sequence class with an outpu
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
+from neurarch_schemas.architectures.blip import vision_model
 from neurarch_schemas.architectures.composite import tower
 from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.periods import every
-from neurarch_schemas.modules.assembly import in_part, layers, uniform
+from neurarch_schemas.modules.assembly import in_part, layers
 from neurarch_schemas.modules.encoder import encoder_attention
-from neurarch_schemas.modules.feed_forward import mlp
-from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, linear, position_embedding
+from neurarch_schemas.modules.layers import embedding, layer_norm, linear, position_embedding
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, children, named
-from neurarch_schemas.modules.vision import fused_vision_attention, height_and_width, patch_count
 
 MODEL_TYPES = (
     "blip-2",
@@ -30,45 +29,6 @@ MODEL_TYPES = (
 )
 
 _SEQUENCE_TO_SEQUENCE = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
-
-
-def vision_model(config: ModelConfig) -> Module:
-    hidden = config.integer("hidden_size")
-    block = fused_vision_attention(
-        hidden,
-        config.integer("num_attention_heads"),
-        bias=config.flag("qkv_bias"),
-        out_bias=True,
-        names=("qkv", "projection"),
-        position="learned",
-    )
-    layer = Module(
-        "EncoderLayer",
-        children=children(
-            self_attn=block,
-            layer_norm1=layer_norm(hidden),
-            mlp=mlp(hidden, config.integer("intermediate_size")),
-            layer_norm2=layer_norm(hidden),
-        ),
-    )
-    embeddings = Module(
-        "Embeddings",
-        (
-            Tensor("class_embedding", (1, 1, hidden)),
-            Tensor("position_embedding", (1, patch_count(config) + 1, hidden)),
-        ),
-        children(patch_embedding=convolution(3, hidden, height_and_width(config, "patch_size"))),
-        part="embedding",
-    )
-    return Module(
-        "VisionModel",
-        children=children(
-            embeddings=embeddings,
-            encoder=Module("Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers")))),
-            post_layernorm=layer_norm(hidden),
-        ),
-        width_out=hidden,
-    )
 
 
 def qformer_layer(config: ModelConfig, crosses: bool, source: int) -> Module:
@@ -142,7 +102,7 @@ def language_model(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     if config.model_type.endswith("_vision_model"):
-        return vision_model(config)
+        return vision_model(config, config.flag("qkv_bias"))
     if config.model_type.endswith("_qformer"):
         return qformer(config, config.integer("encoder_hidden_size"))
     if head_name(config.architecture) != "ForConditionalGeneration":

@@ -32,8 +32,8 @@ MODEL_TYPES = (
 )
 
 
-def bert_text(config: ModelConfig, layers: str) -> Module:
-    """BERT's encoder without a pooler."""
+def bert_text(config: ModelConfig, layers: str, pooler: Module | None = None) -> Module:
+    """BERT's encoder, its layers called ``layers``."""
     hidden = config.integer("hidden_size")
     layer = bert_layer(hidden, config.integer("num_attention_heads"), config.integer("intermediate_size"))
     embeddings = bert_embeddings(
@@ -45,6 +45,7 @@ def bert_text(config: ModelConfig, layers: str) -> Module:
     parts: dict[str, Module | Stack | None] = {
         "embeddings": embeddings,
         layers: uniform(layer, config.integer("num_hidden_layers")),
+        "pooler": pooler,
     }
     return Module("TextModel", children=named(parts))
 

@@ -37,16 +37,17 @@ def aggregation(config: ModelConfig) -> Module:
     return Module("Aggregation", children=named(parts), part="convolution")
 
 
-def hybrid_encoder(config: ModelConfig) -> Module:
+def hybrid_encoder(config: ModelConfig, block: Module) -> Module:
+    """``block`` joins the features of two levels."""
     hidden, steps = config.integer("encoder_hidden_dim"), len(config.items("encoder_in_channels")) - 1
     layer = encoder_layer(config, perceptron(hidden, config.integer("encoder_ffn_dim"), hidden))
     down = {"conv1": conv_norm(hidden, hidden, 1), "conv2": conv_norm(hidden, hidden, 3, groups=hidden)}
     parts: dict[str, Module | Stack | None] = {
         "aifi": attended_levels(config, layer),
         "lateral_convs": stack(conv_norm(hidden, hidden, 1), times=steps),
-        "fpn_blocks": stack(aggregation(config), times=steps),
+        "fpn_blocks": stack(block, times=steps),
         "downsample_convs": stack(Module("Downsampling", children=named({**down})), times=steps),
-        "pan_blocks": stack(aggregation(config), times=steps),
+        "pan_blocks": stack(block, times=steps),
     }
     return Module("HybridEncoder", children=named(parts))
 
@@ -120,7 +121,7 @@ def detector(config: ModelConfig, heads: dict[str, Stack]) -> Module:
     parts: dict[str, Module | Stack | None] = {
         "backbone.model": image,
         "encoder_input_proj": stack(*(projected_level(width, inner) for width in widths[:levels])),
-        "encoder": hybrid_encoder(config),
+        "encoder": hybrid_encoder(config, aggregation(config)),
         **query_parts(config),
         "decoder_input_proj": decoder_levels(config),
         "decoder": Module("Decoder", scalars, named({**decoder(config, decoder_layer(config)), **heads})),

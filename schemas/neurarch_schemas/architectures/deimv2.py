@@ -5,9 +5,9 @@ from __future__ import annotations
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.backbones import backbone
 from neurarch_schemas.architectures.d_fine import decoder as fine_decoder
-from neurarch_schemas.architectures.d_fine import evaluated_layer, fine_attention
+from neurarch_schemas.architectures.d_fine import evaluated_layer, fine_attention, hybrid_encoder
 from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
-from neurarch_schemas.architectures.rt_detr import attended_levels, encoder_layer, query_parts, second_heads
+from neurarch_schemas.architectures.rt_detr import query_parts, second_heads
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, tied_copy
 from neurarch_schemas.modules.detection import conv_norm, perceptron, prediction_head, rep_vgg_block, self_attention
@@ -40,20 +40,6 @@ def aggregation(config: ModelConfig) -> Module:
         "conv2": conv_norm(2 * hidden + 2 * inner, hidden, 1),
     }
     return Module("Aggregation", children=named(parts), part="convolution")
-
-
-def hybrid_encoder(config: ModelConfig) -> Module:
-    hidden, steps = config.integer("encoder_hidden_dim"), len(config.items("encoder_in_channels")) - 1
-    layer = encoder_layer(config, perceptron(hidden, config.integer("encoder_ffn_dim"), hidden))
-    down = {"conv1": conv_norm(hidden, hidden, 1), "conv2": conv_norm(hidden, hidden, 3, groups=hidden)}
-    parts: dict[str, Module | Stack | None] = {
-        "aifi": attended_levels(config, layer),
-        "lateral_convs": stack(conv_norm(hidden, hidden, 1), times=steps),
-        "fpn_blocks": stack(aggregation(config), times=steps),
-        "downsample_convs": stack(Module("Downsampling", children=named({**down})), times=steps),
-        "pan_blocks": stack(aggregation(config), times=steps),
-    }
-    return Module("HybridEncoder", children=named(parts))
 
 
 def lite_encoder(config: ModelConfig) -> Module:
@@ -128,7 +114,7 @@ def detector(config: ModelConfig, heads: dict[str, Stack]) -> Module:
     scalars = (Tensor("reg_scale", (1,)), Tensor("up", (1,)))
     parts: dict[str, Module | Stack | None] = {
         "conv_encoder": image_encoder(config),
-        "encoder": lite_encoder(config) if lite else hybrid_encoder(config),
+        "encoder": lite_encoder(config) if lite else hybrid_encoder(config, aggregation(config)),
         **query_parts(config),
         "decoder_input_proj": decoder_levels(config),
         "decoder": Module("Decoder", scalars, named(inside)),

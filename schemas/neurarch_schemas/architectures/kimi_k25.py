@@ -13,9 +13,9 @@ from neurarch_schemas.modules.vision import height_and_width, vision_attention
 MODEL_TYPES = ("kimi_k25", "kimi_k25_vision")
 
 
-def vision_model(config: ModelConfig) -> Module:
+def encoder_layer(config: ModelConfig) -> Module:
     hidden = config.integer("hidden_size")
-    layer = Module(
+    return Module(
         "EncoderLayer",
         children=children(
             norm1=layer_norm(hidden),
@@ -29,6 +29,10 @@ def vision_model(config: ModelConfig) -> Module:
             mlp=mlp(hidden, config.integer("intermediate_size")),
         ),
     )
+
+
+def vision_model(config: ModelConfig) -> Module:
+    hidden = config.integer("hidden_size")
     grid = (config.integer("pos_emb_height"), config.integer("pos_emb_width"), hidden)
     patches = Module(
         "PatchEmbedding",
@@ -42,7 +46,7 @@ def vision_model(config: ModelConfig) -> Module:
         "VisionModel",
         children=children(
             patch_embed=patches,
-            layers=uniform(layer, config.integer("num_hidden_layers")),
+            layers=uniform(encoder_layer(config), config.integer("num_hidden_layers")),
             final_layernorm=layer_norm(hidden),
         ),
         width_out=hidden,

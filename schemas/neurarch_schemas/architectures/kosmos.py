@@ -8,10 +8,11 @@ from __future__ import annotations
 from neurarch_schemas.architectures.clip_vision import vision_transformer
 from neurarch_schemas.architectures.composite import either_tied, tower
 from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.pix2struct import patch_encoder
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, lm_head, uniform
 from neurarch_schemas.modules.encoder import Role, encoder_attention
-from neurarch_schemas.modules.layers import embedding, layer_norm, linear, position_embedding, rms_norm, token_embedding
+from neurarch_schemas.modules.layers import embedding, layer_norm, linear, token_embedding
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, children
 from neurarch_schemas.modules.vision import vision_attention
 
@@ -66,52 +67,6 @@ def text_transformer(config: ModelConfig) -> Module:
     )
 
 
-def pix2struct_like_vision(config: ModelConfig) -> Module:
-    """Patches of any aspect ratio with learned rows and columns; RMSNorm and gated MLPs, no biases."""
-    hidden, inner = config.integer("hidden_size"), config.integer("intermediate_size")
-    places = config.integer("max_num_patches")
-    transform = Module(
-        "GatedMLP",
-        children=children(
-            wi_0=linear(hidden, inner, bias=False),
-            wi_1=linear(hidden, inner, bias=False),
-            wo=linear(inner, hidden, bias=False),
-        ),
-        part="feed-forward",
-    )
-    layer = Module(
-        "EncoderLayer",
-        children=children(
-            attention=encoder_attention(
-                hidden,
-                config.integer("num_attention_heads"),
-                head_dim=config.integer("head_dim"),
-                names=("query", "key", "value", "output"),
-                bias=False,
-            ),
-            mlp=transform,
-            pre_mlp_layer_norm=rms_norm(hidden),
-            pre_attention_layer_norm=rms_norm(hidden),
-        ),
-    )
-    return Module(
-        "VisionModel",
-        children=children(
-            embeddings=Module(
-                "Embeddings",
-                children=children(
-                    patch_projection=linear(config.integer("patch_embed_hidden_size"), hidden),
-                    row_embedder=position_embedding(places, hidden),
-                    column_embedder=position_embedding(places, hidden),
-                ),
-                part="embedding",
-            ),
-            encoder=Module("Encoder", children=children(layer=uniform(layer, config.integer("num_hidden_layers")))),
-            layernorm=rms_norm(hidden),
-        ),
-    )
-
-
 def text_model(config: ModelConfig, *, headed: bool, tied: bool) -> Module:
     transformer = text_transformer(config)
     if not headed:
@@ -126,7 +81,12 @@ def build(config: ModelConfig) -> Module:
     if config.model_type == "kosmos_2_vision_model":
         return Module("VisionModel", children=children(model=vision_transformer(config)))
     if config.model_type == "kosmos_2_5_vision_model":
-        return pix2struct_like_vision(config)
+        return patch_encoder(
+            config,
+            config.integer("max_num_patches"),
+            head_dim=config.integer("head_dim"),
+            inner=config.integer("intermediate_size"),
+        )
     if config.model_type.endswith("_text_model"):
         return text_model(config, headed=head == "ForCausalLM", tied=config.flag("tie_word_embeddings"))
     if head not in ("Model", "ForConditionalGeneration"):

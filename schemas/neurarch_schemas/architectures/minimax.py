@@ -23,15 +23,16 @@ def head_dim(config: ModelConfig) -> int:
     return config.integer("head_dim", 0) or config.integer("hidden_size") // config.integer("num_attention_heads")
 
 
-def lightning_attention(config: ModelConfig) -> Module:
-    hidden, heads, dim = config.integer("hidden_size"), config.integer("num_attention_heads"), head_dim(config)
-    block = config.integer("block_size")
-    decays = (
+def decay_tables(heads: int, block: int) -> tuple[Tensor, ...]:
+    return (
         Tensor("slope_rate", (heads, 1, 1), "buffer"),
         Tensor("query_decay", (heads, block, 1), "buffer"),
         Tensor("key_decay", (heads, block, 1), "buffer"),
         Tensor("diagonal_decay", (1, heads, block, block), "buffer"),
     )
+
+
+def lightning_attention(hidden: int, heads: int, dim: int, decays: tuple[Tensor, ...] = ()) -> Module:
     return linear_attention(
         decays,
         {
@@ -55,7 +56,7 @@ def layer(config: ModelConfig, kind: JSONScalar) -> Module:
     kv_heads = config.optional_integer("num_key_value_heads")
     experts = config.integer("num_local_experts")
     mixer = (
-        lightning_attention(config)
+        lightning_attention(hidden, heads, head_dim(config), decay_tables(heads, config.integer("block_size")))
         if kind == "linear_attention"
         else attention(hidden, heads, kv_heads, head_dim(config), position="partial rope")
     )

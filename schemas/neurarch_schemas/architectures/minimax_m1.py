@@ -7,6 +7,7 @@ computed, not stored. The total equals the published 456,089,655,296.
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import decoder_layer, language_model
+from neurarch_schemas.architectures.minimax import lightning_attention
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
@@ -14,30 +15,9 @@ from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.experts import router
 from neurarch_schemas.modules.feed_forward import gated_mlp
-from neurarch_schemas.modules.layers import linear, rms_norm
-from neurarch_schemas.modules.linear_attention import linear_attention
-from neurarch_schemas.modules.tree import Cache, Module, Routing, children, stack
+from neurarch_schemas.modules.tree import Module, Routing, children, stack
 
 MODEL_TYPES = ("minimax_m1", "minimax_text_01")
-
-
-def lightning_attention(hidden: int, heads: int, dim: int) -> Module:
-    return linear_attention(
-        (),
-        {
-            "norm": rms_norm(heads * dim),
-            "qkv_proj": linear(hidden, 3 * heads * dim, bias=False),
-            "out_proj": linear(heads * dim, hidden, bias=False),
-            "output_gate": linear(hidden, heads * dim, bias=False),
-        },
-        hidden=hidden,
-        key_heads=heads,
-        value_heads=heads,
-        key_dim=dim,
-        value_dim=dim,
-        caches=(Cache("recurrent", constant=heads * dim * dim),),
-        type="LightningAttention",
-    )
 
 
 def experts(config: ModelConfig, hidden: int) -> Module:

@@ -12,32 +12,18 @@ from neurarch_schemas.architectures.composite import (
     two_layer_projector,
     with_output_head,
 )
+from neurarch_schemas.architectures.kimi_k25 import encoder_layer
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear, position_embedding, rms_norm
 from neurarch_schemas.modules.tree import Module, Stack, children, stack
-from neurarch_schemas.modules.vision import vision_attention
 
 MODEL_TYPES = ("muse_glimmer", "muse_glimmer_vision", "muse_spark", "muse_spark_vision", "muse_spark_audio")
 
 
 def vision_model(config: ModelConfig) -> Module:
     hidden = config.integer("hidden_size")
-    layer = Module(
-        "EncoderLayer",
-        children=children(
-            norm1=layer_norm(hidden),
-            norm2=layer_norm(hidden),
-            attn=vision_attention(
-                hidden,
-                config.integer("num_attention_heads"),
-                names=("q_proj", "k_proj", "v_proj", "proj"),
-                position="rope",
-            ),
-            mlp=mlp(hidden, config.integer("intermediate_size")),
-        ),
-    )
     pixels = config.integer("patch_temporal") * 3 * config.integer("patch_size") ** 2
     places = config.integer("pos_emb_height") * config.integer("pos_emb_width")
     patches = Module(
@@ -53,7 +39,7 @@ def vision_model(config: ModelConfig) -> Module:
         children=children(
             patch_embedder=patches,
             ln_pre=layer_norm(hidden),
-            layers=uniform(layer, config.integer("num_hidden_layers")),
+            layers=uniform(encoder_layer(config), config.integer("num_hidden_layers")),
             ln_post=layer_norm(hidden),
         ),
         width_out=hidden,

@@ -26,19 +26,20 @@ def gated(hidden: int, inner: int) -> Module:
     )
 
 
-def vision_model(config: ModelConfig) -> Module:
-    hidden, places = config.integer("hidden_size"), config.integer("seq_len")
+def patch_encoder(config: ModelConfig, places: int, *, head_dim: int, inner: int) -> Module:
+    """Patches of any aspect ratio with learned rows and columns; RMSNorm and gated MLPs, no biases."""
+    hidden = config.integer("hidden_size")
     layer = Module(
         "EncoderLayer",
         children=children(
             attention=encoder_attention(
                 hidden,
                 config.integer("num_attention_heads"),
-                head_dim=config.integer("d_kv"),
+                head_dim=head_dim,
                 names=_PROJECTIONS,
                 bias=False,
             ),
-            mlp=gated(hidden, config.integer("d_ff")),
+            mlp=gated(hidden, inner),
             pre_mlp_layer_norm=rms_norm(hidden),
             pre_attention_layer_norm=rms_norm(hidden),
         ),
@@ -59,6 +60,11 @@ def vision_model(config: ModelConfig) -> Module:
             layernorm=rms_norm(hidden),
         ),
     )
+
+
+def vision_model(config: ModelConfig) -> Module:
+    places, inner = config.integer("seq_len"), config.integer("d_ff")
+    return patch_encoder(config, places, head_dim=config.integer("d_kv"), inner=inner)
 
 
 def text_attention(config: ModelConfig, role: Role, source_length: int | None, *, relative: bool) -> Module:

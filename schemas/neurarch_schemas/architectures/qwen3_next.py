@@ -40,6 +40,7 @@ def gated_attention(config: ModelConfig) -> Module:
 
 
 def delta_net(config: ModelConfig) -> Module:
+    """Qwen3-Next stores its input projections in two matrices, the later models in four."""
     hidden = config.integer("hidden_size")
     key_heads, value_heads = config.integer("linear_num_key_heads"), config.integer("linear_num_value_heads")
     key_dim, value_dim = config.integer("linear_key_head_dim"), config.integer("linear_value_head_dim")

@@ -6,6 +6,7 @@ Layers in ``ple_layer_ids`` (counted from 1) also add hashed n-gram embeddings t
 from __future__ import annotations
 
 from neurarch_schemas.architectures.language_heads import with_language_head
+from neurarch_schemas.architectures.qwen3_next import delta_net
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
@@ -13,7 +14,6 @@ from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import attention_block
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.layers import convolution, linear, rms_norm, token_embedding
-from neurarch_schemas.modules.linear_attention import gated_delta_net, output_projection
 from neurarch_schemas.modules.ngram_embedding import ngram_embedding, primes_from
 from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, children
 
@@ -67,29 +67,6 @@ def self_attention(config: ModelConfig) -> Module:
         },
         AttentionShape(heads, kv_heads, dim, dim, "sparse", qk_norm=True, position="partial rope"),
         hidden=hidden,
-    )
-
-
-def delta_net(config: ModelConfig) -> Module:
-    hidden = config.integer("hidden_size")
-    key_heads, value_heads = config.integer("linear_num_key_heads"), config.integer("linear_num_value_heads")
-    key_dim, value_dim = config.integer("linear_key_head_dim"), config.integer("linear_value_head_dim")
-    values = value_heads * value_dim
-    return gated_delta_net(
-        {
-            "norm": rms_norm(value_dim),
-            "out_proj": output_projection(value_heads, value_dim, hidden),
-            "in_proj_qkv": linear(hidden, 2 * key_heads * key_dim + values, bias=False),
-            "in_proj_z": linear(hidden, values, bias=False),
-            "in_proj_b": linear(hidden, value_heads, bias=False),
-            "in_proj_a": linear(hidden, value_heads, bias=False),
-        },
-        hidden=hidden,
-        key_heads=key_heads,
-        value_heads=value_heads,
-        key_dim=key_dim,
-        value_dim=value_dim,
-        kernel=config.integer("linear_conv_kernel_dim"),
     )
 
 
