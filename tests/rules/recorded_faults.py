@@ -133,6 +133,7 @@ FAULTS = (
             }
         },
     ),
+    Fault("quant-value-out-of-range", DENSE, {"quantization_config": {**AWQ, "bits": 3}}),
     Fault("remote-code", DENSE, AUTO_MAP),
     Fault("renamed-key", DENSE, {"n_kv_heads": 2}),
     Fault(

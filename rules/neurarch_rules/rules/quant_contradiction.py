@@ -6,17 +6,15 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.quantization import Quantization, quantization
-from neurarch_rules.facts.words import either, quoted
+from neurarch_rules.facts.words import quoted
 
 RULE = RuleInfo(
     name="quant-contradiction",
     severity="error",
     category="correctness",
-    summary="Two statements of a quantization block exclude each other, or a width that does not exist",
+    summary="Two statements of a quantization block exclude each other",
     needs=("quantization_config", "compression_config"),
 )
-
-BITS = {"gptq": (2, 3, 4, 8), "awq": (4,), "bitsandbytes": (4, 8)}
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -35,45 +33,26 @@ def check(context: Context) -> Iterator[Finding]:
             if value is True:
                 yield Finding(
                     f"{name} belongs to bitsandbytes, but quant_method is {quoted(block.method)}: transformers loads "
-                    "the "
-                    "weights as bitsandbytes",
+                    "the weights as bitsandbytes",
                     block.place(name),
                     (Related(block.place("quant_method"), f"quant_method is {quoted(block.method)}"),),
                 )
-    yield from _width(block)
-    size = block.integer("group_size")
-    if size is not None and (size == 0 or size < -1):
+    elif block.method == "bitsandbytes" and four is False and eight is False:
         yield Finding(
-            f"group_size {size}: groups have a positive size, or -1 for one group per row", block.place("group_size")
+            "quant_method is bitsandbytes, but neither load_in_4bit nor load_in_8bit is true: transformers knows no "
+            "such quantization and refuses to load the model",
+            block.place("load_in_4bit"),
+            (Related(block.place("load_in_8bit"), "load_in_8bit is false"),),
         )
+    yield from _static_blocks(block)
 
 
-def _width(block: Quantization) -> Iterator[Finding]:
-    bits = block.integer("bits")
-    legal = BITS.get(block.method or "")
-    if bits is not None and legal is not None and bits not in legal:
+def _static_blocks(block: Quantization) -> Iterator[Finding]:
+    if block.method == "fp8" and block.block is not None and block.values.get("activation_scheme") == "static":
         yield Finding(
-            f"{block.method} has no {bits}-bit weights: bits may be {either(legal)}",
-            block.place("bits"),
-            (Related(block.place("quant_method"), f"quant_method is {quoted(block.method)}"),),
-        )
-    yield from _fp8(block)
-    kind = block.values.get("bnb_4bit_quant_type")
-    if isinstance(kind, str) and kind not in ("nf4", "fp4"):
-        yield Finding(f'bnb_4bit_quant_type is "nf4" or "fp4", not {quoted(kind)}', block.place("bnb_4bit_quant_type"))
-
-
-def _fp8(block: Quantization) -> Iterator[Finding]:
-    if block.method != "fp8":
-        return
-    scheme = block.values.get("activation_scheme")
-    if scheme is not None and scheme not in ("dynamic", "static"):
-        yield Finding(
-            f'activation_scheme is "dynamic" or "static", not {quoted(scheme)}', block.place("activation_scheme")
-        )
-    size = block.values.get("weight_block_size")
-    if size is not None and block.block is None:
-        yield Finding(
-            f"weight_block_size {quoted(size)} must be two positive numbers, rows and columns of a block",
-            block.place("weight_block_size"),
+            "weights in blocks go with activations that are scaled while running: vLLM and SGLang refuse "
+            'activation_scheme "static" beside weight_block_size',
+            block.place("activation_scheme"),
+            (Related(block.place("weight_block_size"), f"blocks of {block.block[0]} x {block.block[1]}"),),
+            severity="warning",
         )

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Fix
+from neurarch_rules.engine.finding import Finding, Fix, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import replace_value, set_value
 from neurarch_rules.facts.quantization import OTHER_ENGINES, Quantization, quantization
@@ -27,6 +27,14 @@ GUESSED_BY_ENGINES = ("compressed-tensors", "modelopt")
 
 
 def check(context: Context) -> Iterator[Finding]:
+    data = context.analysis.document.data
+    written = data.get("quantization_config") if isinstance(data, dict) else None
+    if written is not None and not isinstance(written, dict):
+        yield Finding(
+            f"quantization_config must be an object that names its method, not {quoted(written)}: transformers cannot "
+            "load the file",
+            Place("/quantization_config"),
+        )
     block = quantization(context.analysis)
     if block is None or block.pointer.endswith("compression_config"):
         return
@@ -51,12 +59,22 @@ def check(context: Context) -> Iterator[Finding]:
     elif isinstance(value, str):
         from neurarch_schemas.catalogue.load import enumerations
 
-        known = {*map(str, enumerations()["quantization_methods"]), *OTHER_ENGINES}
-        if value.lower() in known:
+        own = {str(name) for name in enumerations()["quantization_methods"]}
+        known = own | OTHER_ENGINES
+        if value in known or value.lower() in OTHER_ENGINES:
+            return
+        pointer = join_pointer(block.pointer, "quant_method")
+        if value.lower() in own:
+            lower = value.lower()
+            yield Finding(
+                f"transformers knows {quoted(lower)} only in lower case, not {quoted(value)}: the model cannot be "
+                "loaded",
+                block.place("quant_method"),
+                fixes=replace_value(context.analysis, pointer, lower, f'quant_method = "{lower}"'),
+            )
             return
         guess = closest(value.lower(), known)
         if guess is not None:
-            pointer = join_pointer(block.pointer, "quant_method")
             yield Finding(
                 f"no engine has a quantization method {quoted(value)}: did you mean {quoted(guess)}?",
                 block.place("quant_method"),
