@@ -6,6 +6,7 @@ The output heads of Qwen2-Audio, Voxtral and the Flamingos are never tied: their
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import (
+    GENERATING,
     projector,
     text_model,
     tower,
@@ -58,4 +59,9 @@ def build(config: ModelConfig) -> Module:
         "language_model": text_model(config),
         "multi_modal_projector": projector(multimodal_projector(config)),
     }
-    return with_output_head(config, parts, tied=False if config.model_type in _NEVER_TIED else None)
+    return with_output_head(
+        config,
+        parts,
+        tied=False if config.model_type in _NEVER_TIED else None,
+        heads=(*GENERATING, "ForTokenClassification") if config.model_type == "qwen3_asr" else GENERATING,
+    )

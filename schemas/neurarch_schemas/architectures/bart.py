@@ -235,12 +235,10 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return encoder_decoder(config, "")
     if head == "ForSequenceClassification":
-        given = config.is_set("id2label") or config.is_set("num_labels")
-        labels = label_count(config) if given or kind != "bart" else 3  # BartConfig's own default
-        classifier = {"dense": linear(hidden, hidden), "out_proj": linear(hidden, labels)}
+        classifier = {"dense": linear(hidden, hidden), "out_proj": linear(hidden, label_count(config))}
         top = ("classification_head", Module("ClassificationHead", children=named(classifier), part="head"))
     elif head == "ForQuestionAnswering":
-        top = ("qa_outputs", linear(hidden, label_count(config), part="head"))
+        top = ("qa_outputs", linear(hidden, 2, part="head"))  # whatever the labels are
     else:
         raise unknown_head(config.architecture)
     return Module(config.architecture, children=named({prefix: encoder_decoder(config, f"{prefix}."), top[0]: top[1]}))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from neurarch_schemas.architectures.encoder_heads import masked_lm_head, vocabulary_projection, with_encoder_head
-from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
 from neurarch_schemas.modules.layers import embedding, layer_norm, linear, position_embedding
@@ -16,9 +16,6 @@ MODEL_TYPES = ("bert", "ernie", "layoutlm", "big_bird", "roc_bert", "megatron-be
 
 PREFIXES = {"bert": "bert", "big_bird": "bert", "megatron-bert": "bert", "bert-generation": "bert"}
 """Where the backbone's attribute is not the model type."""
-
-UNKNOWN_HEADS = {("big_bird", "ForQuestionAnswering"), ("roc_bert", "ForPreTraining")}
-"""Heads of their own kind, unlike those of the family."""
 
 
 def pooler(hidden: int) -> Module:
@@ -126,13 +123,26 @@ def language_model(config: ModelConfig, prefix: str) -> Mapping[str, Module]:
     return {"cls.predictions": head}
 
 
+def question_answering(config: ModelConfig) -> Module:
+    """BigBird's own: one more feed-forward block in front of the two scores of a token."""
+    hidden, inner = config.integer("hidden_size"), config.integer("intermediate_size")
+    block = {"intermediate.dense": linear(hidden, inner), "output.dense": linear(inner, hidden)}
+    top = {**block, "output.LayerNorm": layer_norm(hidden), "qa_outputs": linear(hidden, label_count(config))}
+    answer = Module("QuestionAnsweringHead", children=named({**top}), part="head")
+    parts = {"bert": backbone(config, with_pooler=False), "qa_classifier": answer}
+    return Module(config.architecture, children=named(parts))
+
+
 def build(config: ModelConfig) -> Module:
     """The pooler stands in the bare model and in heads that read the pooled output; three types keep it more often."""
     kind = config.model_type
     prefix = PREFIXES.get(kind, kind)
     head = head_name(config.architecture)
-    if (kind, head) in UNKNOWN_HEADS:
-        raise unknown_head(config.architecture)
+    if kind == "roc_bert" and head == "ForPreTraining":  # without a prediction of the next sentence
+        parts = {prefix: backbone(config, with_pooler=True), **language_model(config, prefix)}
+        return Module(config.architecture, children=named(parts))
+    if kind == "big_bird" and head == "ForQuestionAnswering":
+        return question_answering(config)
     pooled = ["Model", "ForPreTraining", "ForNextSentencePrediction", "ForMultipleChoice"]
     if kind in ("big_bird", "layoutlm", "fnet"):
         pooled += ["ForMaskedLM", "ForCausalLM", "ForTokenClassification", "ForQuestionAnswering"]

@@ -16,14 +16,17 @@ from neurarch_schemas.modules.tree import Module, Stack, Tensor, named, stack
 
 MODEL_TYPES = ("mra", "yoso", "nystromformer", "tapas", "splinter", "bros", "dpr", "canine")
 
+EFFICIENT = ("mra", "yoso", "nystromformer")
+"""Approximations of attention in linear time, with RoBERTa's classification head."""
+
+CLASSIFIERS = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnswering")
+
 KNOWN_HEADS = {
-    "mra": ("Model", "ForMaskedLM"),
-    "yoso": ("Model", "ForMaskedLM"),
-    "nystromformer": ("Model", "ForMaskedLM"),
-    "tapas": ("Model", "ForMaskedLM"),
-    "splinter": ("Model",),
-    "bros": ("Model",),
-    "canine": ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"),
+    **dict.fromkeys(EFFICIENT, ("Model", "ForMaskedLM", *CLASSIFIERS)),
+    "tapas": ("Model", "ForMaskedLM", "ForSequenceClassification", "ForQuestionAnswering"),
+    "splinter": ("Model", "ForPreTraining", "ForQuestionAnswering"),
+    "bros": ("Model", "ForTokenClassification"),
+    "canine": ("Model", *CLASSIFIERS),
 }
 
 
@@ -63,7 +66,7 @@ def embeddings(config: ModelConfig) -> Module:
     built = bert_embeddings(
         config.integer("vocab_size"),
         hidden,
-        positions=positions + 2 if kind in ("mra", "yoso", "nystromformer") else positions,
+        positions=positions + 2 if kind in EFFICIENT else positions,
         types=None if kind == "tapas" else config.integer("type_vocab_size"),
         extra=extra,
     )
@@ -170,12 +173,46 @@ def passage_encoder(config: ModelConfig) -> Module:
     return Module(config.architecture, children=named(top))
 
 
+def table_answer(config: ModelConfig) -> Module:
+    """TAPAS selects cells and columns by one vector each, and classifies how the cells are aggregated."""
+    hidden, ways = config.integer("hidden_size"), config.integer("num_aggregation_labels")
+    tensors = (
+        Tensor("output_weights", (hidden,)),
+        Tensor("column_output_weights", (hidden,)),
+        Tensor("output_bias", ()),
+        Tensor("column_output_bias", ()),
+    )
+    parts = {
+        "tapas": backbone(config, with_pooler=True),
+        "aggregation_classifier": linear(hidden, ways, part="head") if ways > 0 else None,
+    }
+    return Module(config.architecture, tensors, named(parts))
+
+
+def span_selection(config: ModelConfig) -> Module:
+    """Splinter (arXiv:2101.00438): start and end of an answer are scored against the question's own position."""
+    hidden = config.integer("hidden_size")
+    transform = Module("Transform", children=named({"dense": linear(hidden, hidden), "LayerNorm": layer_norm(hidden)}))
+    names = ("query_start_transform", "query_end_transform", "start_transform", "end_transform")
+    score = linear(hidden, hidden, bias=False)
+    parts = {**dict.fromkeys(names, transform), "start_classifier": score, "end_classifier": score}
+    top = Module("SpanSelectionHead", children=named(parts), part="head")
+    return Module(
+        config.architecture,
+        children=named({"splinter": backbone(config, with_pooler=False), "splinter_qass": top}),
+    )
+
+
 def build(config: ModelConfig) -> Module:
     kind, head = config.model_type, head_name(config.architecture)
     if kind == "dpr":
         return passage_encoder(config)
     if head not in KNOWN_HEADS[kind]:
         raise unknown_head(config.architecture)
+    if kind == "tapas" and head == "ForQuestionAnswering":
+        return table_answer(config)
+    if kind == "splinter" and head != "Model":
+        return span_selection(config)
     hidden = config.integer("hidden_size")
     if kind == "canine":
         model = character_backbone(config)
@@ -186,5 +223,7 @@ def build(config: ModelConfig) -> Module:
         prefix=kind,
         hidden=hidden,
         language_model=partial(language_model, config),
-        pooled=("Model",) if kind in ("tapas", "bros") else (),
+        classifier="dense" if kind in EFFICIENT else "pooled",
+        pooled={"tapas": ("Model",), "bros": ("Model", "ForTokenClassification")}.get(kind, ()),
+        multiple_choice_dense=kind in EFFICIENT,
     )

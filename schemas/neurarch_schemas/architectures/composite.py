@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
-from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.language_heads import generic_classifier, head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.modules.assembly import in_part, lm_head
@@ -45,6 +45,7 @@ def with_output_head(
     """The backbone of ``parts`` alone, or under ``prefix`` beside an output head over the text vocabulary.
 
     ``tied`` defaults to the composite's ``tie_word_embeddings``; ``embedding`` is the token table inside the backbone.
+    ``heads`` are the classes that exist: generating ones, and those with a generic classifier.
     """
     backbone = Module("Model", tensors, named(parts))
     head = head_name(config.architecture)
@@ -53,6 +54,9 @@ def with_output_head(
     if head not in heads:
         raise unknown_head(config.architecture)
     text = config.nested_config("text_config") if text is None else text
+    if head not in GENERATING:
+        score = generic_classifier(config, text.integer("hidden_size"), head)
+        return Module(config.architecture, children=named({prefix: backbone, "score": score}))
     tied = config.flag("tie_word_embeddings") if tied is None else tied
     top = lm_head(
         text.integer("hidden_size"),

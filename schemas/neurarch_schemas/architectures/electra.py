@@ -7,8 +7,7 @@ from functools import partial
 
 from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.encoder_heads import masked_lm_head, vocabulary_projection, with_encoder_head
-from neurarch_schemas.architectures.language_heads import head_name
-from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.architectures.language_heads import head_name, label_count, sequence_summary
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention_block
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
@@ -161,12 +160,9 @@ def build(config: ModelConfig) -> Module:
         return Module(config.architecture, children=named(children))
     if head == "ForMultipleChoice" and kind != "rembert":
         # These summarize the sequence, by a projection only where the config asks for it.
-        if config.flag("summary_proj_to_labels"):
-            raise CannotBuild("a sequence summary with one output a label is not known", ("summary_proj_to_labels",))
-        summary = linear(hidden, hidden, part="head") if config.flag("summary_use_proj") else None
         parts: dict[str, Module | Stack | None] = {
             kind: backbone(config, with_pooler=False),
-            "sequence_summary.summary": summary,
+            "sequence_summary": sequence_summary(config, hidden, label_count(config)),
             "classifier": linear(hidden, 1, part="head"),
         }
         return Module(config.architecture, children=named(parts))

@@ -54,6 +54,16 @@ def masked_lm_head(
     return Module("MaskedLMHead", tensors, named(children), part="head", width_in=hidden, width_out=vocabulary)
 
 
+def dense_classifier(
+    hidden: int, labels: int, *, names: tuple[str, str] = ("dense", "out_proj"), inputs: int | None = None
+) -> Module:
+    """A dense layer from ``inputs`` (default ``hidden``), an activation, a linear map to the labels."""
+    first, second = names
+    width = hidden if inputs is None else inputs
+    children = {first: linear(width, hidden), second: linear(hidden, labels)}
+    return Module("ClassificationHead", children=named(children), part="head", width_in=width, width_out=labels)
+
+
 def with_encoder_head(
     config: ModelConfig,
     backbone: Callable[[bool], Module],
@@ -64,12 +74,13 @@ def with_encoder_head(
     classifier: Literal["pooled", "dense", "projection"] = "pooled",
     pooled: tuple[str, ...] = ("Model", "ForPreTraining", "ForNextSentencePrediction", "ForMultipleChoice"),
     multiple_choice_labels: int = 1,
+    multiple_choice_dense: bool = False,
 ) -> Module:
     """The class named by ``config.architecture``. ``backbone(pooler)`` builds the encoder with or without its pooler.
 
     ``language_model`` gives the children of the masked (or causal) head. ``classifier``: a linear map of the pooled
     output, RoBERTa's dense + out_proj without a pooler, or a linear map without a pooler. ``pooled`` lists the heads
-    whose class keeps the pooler.
+    whose class keeps the pooler; ``multiple_choice_dense`` puts a dense layer before the score of a choice.
     """
     head = head_name(config.architecture)
     keep_pooler = head in pooled or (head == "ForSequenceClassification" and classifier == "pooled")
@@ -85,11 +96,12 @@ def with_encoder_head(
     elif head == "ForNextSentencePrediction":
         children["cls.seq_relationship"] = linear(hidden, 2, part="head")
     elif head == "ForSequenceClassification" and classifier == "dense":
-        children["classifier.dense"] = linear(hidden, hidden, part="head")
-        children["classifier.out_proj"] = linear(hidden, label_count(config), part="head")
+        children["classifier"] = dense_classifier(hidden, label_count(config))
     elif head in ("ForSequenceClassification", "ForTokenClassification"):
         children["classifier"] = linear(hidden, label_count(config), part="head")
     elif head == "ForMultipleChoice":
+        if multiple_choice_dense:
+            children["pre_classifier"] = linear(hidden, hidden, part="head")
         children["classifier"] = linear(hidden, multiple_choice_labels, part="head")
     elif head == "ForQuestionAnswering":
         children["qa_outputs"] = linear(hidden, label_count(config), part="head")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.encoder_heads import dense_classifier
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import layer_norm, linear, token_embedding
-from neurarch_schemas.modules.tree import Module, named, stack
+from neurarch_schemas.modules.tree import Module, Stack, named, stack
 
 MODEL_TYPES = ("esmc",)
 
@@ -54,6 +55,13 @@ def build(config: ModelConfig) -> Module:
     model = backbone(config)
     if head == "Model":
         return model
+    parts: dict[str, Module | Stack | None] = {"esmc": model}
+    if head == "ForSequenceClassification":
+        parts["classifier"] = dense_classifier(hidden, label_count(config))
+        return Module(config.architecture, children=named(parts))
+    if head == "ForTokenClassification":
+        parts["score"] = linear(hidden, label_count(config), part="head")
+        return Module(config.architecture, children=named(parts))
     if head != "ForMaskedLM":
         raise unknown_head(config.architecture)
     children = {
@@ -61,5 +69,5 @@ def build(config: ModelConfig) -> Module:
         "layer_norm": layer_norm(hidden),
         "decoder": linear(hidden, config.integer("vocab_size")),
     }
-    top = Module("MaskedLMHead", children=named(children), part="head")
-    return Module(config.architecture, children=named({"esmc": model, "lm_head": top}))
+    parts["lm_head"] = Module("MaskedLMHead", children=named(children), part="head")
+    return Module(config.architecture, children=named(parts))

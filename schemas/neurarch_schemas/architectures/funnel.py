@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.encoder_heads import vocabulary_projection
-from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.encoder_heads import dense_classifier, vocabulary_projection
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import list_of_lists
 from neurarch_schemas.modules.layers import embedding, layer_norm, linear
@@ -67,12 +67,26 @@ def build(config: ModelConfig) -> Module:
     head, hidden = head_name(config.architecture), config.integer("d_model")
     if config.architecture == "FunnelBaseModel":
         return backbone(config, decoder=False)
-    model = backbone(config, decoder=True)
+    # The heads on the whole sequence read the encoder, which shortens it; the others the decoder.
+    model = backbone(config, decoder=head not in ("ForSequenceClassification", "ForMultipleChoice"))
     if head == "Model":
         return model
-    if head != "ForMaskedLM":
-        raise unknown_head(config.architecture)
-    table = "funnel.embeddings.word_embeddings.weight" if config.flag("tie_word_embeddings") else None
-    projection = vocabulary_projection(hidden, config.integer("vocab_size"), weight=table)
-    parts: dict[str, Module | Stack | None] = {"funnel": model, "lm_head": projection}
+    names = ("linear_hidden", "linear_out")
+    parts: dict[str, Module | Stack | None] = {"funnel": model}
+    match head:
+        case "ForSequenceClassification":
+            parts["classifier"] = dense_classifier(hidden, label_count(config), names=names)
+        case "ForMultipleChoice":
+            parts["classifier"] = dense_classifier(hidden, 1, names=names)
+        case "ForPreTraining":
+            parts["discriminator_predictions"] = dense_classifier(hidden, 1, names=("dense", "dense_prediction"))
+        case "ForTokenClassification":
+            parts["classifier"] = linear(hidden, label_count(config), part="head")
+        case "ForQuestionAnswering":
+            parts["qa_outputs"] = linear(hidden, label_count(config), part="head")
+        case "ForMaskedLM":
+            table = "funnel.embeddings.word_embeddings.weight" if config.flag("tie_word_embeddings") else None
+            parts["lm_head"] = vocabulary_projection(hidden, config.integer("vocab_size"), weight=table)
+        case _:
+            raise unknown_head(config.architecture)
     return Module(config.architecture, children=named(parts))

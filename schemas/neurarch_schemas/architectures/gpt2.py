@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, with_language_head
+from neurarch_schemas.architectures.language_heads import head_name, label_count, sequence_summary, with_language_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.attention import attention_block
@@ -87,14 +87,6 @@ def backbone(config: ModelConfig) -> Module:
         ),
         width_out=hidden,
     )
-
-
-def sequence_summary(config: ModelConfig, hidden: int, classes: int) -> Module:
-    """The projection in front of a multiple choice score; without ``summary_use_proj`` it holds nothing."""
-    if not config.flag("summary_use_proj", True):
-        return Module("SequenceSummary", part="head")
-    width = classes if config.flag("summary_proj_to_labels", True) and classes > 0 else hidden
-    return Module("SequenceSummary", children=children(summary=linear(hidden, width)), part="head")
 
 
 def build(config: ModelConfig) -> Module:

@@ -24,12 +24,33 @@ def unknown_head(architecture: str) -> CannotBuild:
     return CannotBuild(f"the head of class {architecture} is not known", ("architectures",))
 
 
+DEFAULT_LABELS = {"bart": 3, "openai_privacy_filter": 33, "pvt": 1000}
+"""Config classes with labels of their own; all others have two."""
+
+
 def label_count(config: ModelConfig) -> int:
-    """Classes of a classification head: the length of id2label, else num_labels, else 2 (the default)."""
+    """Classes of a classification head: the length of id2label, else num_labels, else the class's default."""
     labels = config.get("id2label")
     if isinstance(labels, dict) and labels:
         return len(labels)
-    return config.integer("num_labels", 2)
+    return config.integer("num_labels", DEFAULT_LABELS.get(config.model_type, 2))
+
+
+def sequence_summary(config: ModelConfig, hidden: int, classes: int) -> Module:
+    """The projection in front of a score of a whole sequence; without ``summary_use_proj`` it holds nothing.
+
+    It is as wide as ``hidden``, or with ``summary_proj_to_labels`` has one output for each of ``classes``.
+    """
+    if not config.flag("summary_use_proj"):
+        return Module("SequenceSummary", part="head")
+    width = classes if config.flag("summary_proj_to_labels") and classes > 0 else hidden
+    return Module("SequenceSummary", children=named({"summary": linear(hidden, width)}), part="head")
+
+
+def generic_classifier(config: ModelConfig, hidden: int, head: str) -> Module:
+    """The classifier of transformers' generic classes: of the last token without a bias, or of every token."""
+    biased = head == "ForTokenClassification" and config.flag("token_classification_bias", True)
+    return linear(hidden, label_count(config), biased, part="head")
 
 
 def with_language_head(
@@ -63,9 +84,9 @@ def with_language_head(
         )
         children = {prefix: backbone, output: top}
     elif head == "ForSequenceClassification":
-        children = {prefix: backbone, "score": linear(hidden, label_count(config), bias=False, part="head")}
+        children = {prefix: backbone, "score": generic_classifier(config, hidden, head)}
     elif head == "ForTokenClassification":
-        children = {prefix: backbone, classifier: linear(hidden, label_count(config), part="head")}
+        children = {prefix: backbone, classifier: generic_classifier(config, hidden, head)}
     elif head == "ForQuestionAnswering":
         children = {question_answering_prefix: backbone, "qa_outputs": linear(hidden, 2, part="head")}
     else:

@@ -72,4 +72,5 @@ def layer(config: ModelConfig, kind: JSONScalar) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
-    return language_model(config, layers(config.layers("layer_types"), lambda kind: layer(config, kind)))
+    blocks = layers(config.layers("layer_types"), lambda kind: layer(config, kind))
+    return language_model(config, blocks, question_answering_prefix="model")

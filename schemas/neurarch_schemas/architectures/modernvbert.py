@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import projector, text_model, tower
-from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head
 from neurarch_schemas.modules.layers import layer_norm, linear, rms_norm
@@ -39,10 +39,14 @@ def build(config: ModelConfig) -> Module:
     head = head_name(config.architecture)
     if head == "Model":
         return backbone
+    if head in ("ForSequenceClassification", "ForTokenClassification"):
+        top = prediction_head(config, text) if modern else None
+        labels = linear(hidden, label_count(config), part="head")
+        return Module(config.architecture, children=children(model=backbone, head=top, classifier=labels))
     if head != "ForMaskedLM":
         raise unknown_head(config.architecture)
     table = "embeddings.tok_embeddings.weight" if modern else "embed_tokens.weight"
-    top = lm_head(
+    logits = lm_head(
         hidden,
         text.integer("vocab_size"),
         tied_to=f"model.text_model.{table}" if config.flag("tie_word_embeddings") else None,
@@ -50,5 +54,5 @@ def build(config: ModelConfig) -> Module:
     )
     return Module(
         config.architecture,
-        children=children(model=backbone, projection_head=prediction_head(config, text), lm_head=top),
+        children=children(model=backbone, projection_head=prediction_head(config, text), lm_head=logits),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.gpt2 import sequence_summary
-from neurarch_schemas.architectures.language_heads import head_name, with_language_head
+from neurarch_schemas.architectures.language_heads import head_name, sequence_summary, with_language_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import lm_head, uniform
 from neurarch_schemas.modules.attention import attention_block

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
+from neurarch_schemas.architectures.image_heads import with_image_classifier
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.architectures.segformer import lists
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import list_of_lists, uniform
@@ -136,10 +137,6 @@ def build(config: ModelConfig) -> Module:
         return model
     if head == "ForDepthEstimation" and kind == "glpn":
         return Module(config.architecture, children=named({"glpn": model, **depth_decoder(config)}))
-    if head != "ForImageClassification" or kind == "glpn":
+    if head == "ForImageClassification" and kind == "glpn":
         raise unknown_head(config.architecture)
-    given = config.is_set("id2label") or config.is_set("num_labels")
-    labels = label_count(config) if given or kind != "pvt" else 1000  # PvtConfig's own default
-    classifier = linear(config.integers("hidden_sizes")[-1], labels, part="head") if labels else None
-    parts: dict[str, Module | Stack | None] = {kind: model, "classifier": classifier}
-    return Module(config.architecture, children=named(parts))
+    return with_image_classifier(config, model, config.integers("hidden_sizes")[-1])

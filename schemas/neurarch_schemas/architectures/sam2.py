@@ -293,6 +293,6 @@ def build(config: ModelConfig) -> Module:
     if kind in ("sam2_vision_model", "edgetam_vision_model"):
         return vision_model(config)
     hidden = config.nested_config("vision_config").integer("fpn_hidden_size")
-    if not kind.endswith("_video"):
+    if not kind.endswith("_video") or "Video" not in config.architecture:
         return Module("Model", (Tensor("no_memory_embedding", (1, 1, hidden)),), named(image_parts(config)))
     return Module("Model", video_tensors(config, hidden), named({**image_parts(config), **video_parts(config, hidden)}))

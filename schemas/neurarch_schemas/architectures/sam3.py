@@ -260,7 +260,7 @@ def detector_and_tracker(config: ModelConfig) -> Module:
 
 def build(config: ModelConfig) -> Module:
     kind = config.model_type
-    if not config.architecture.endswith("Model"):
+    if not config.architecture.endswith("Model") or (kind == "sam3_video" and "Video" not in config.architecture):
         raise unknown_head(config.architecture)
     if kind == "sam3_video":
         return detector_and_tracker(config)

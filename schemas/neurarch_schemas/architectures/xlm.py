@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.encoder_heads import vocabulary_projection
-from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.language_heads import head_name, label_count, sequence_summary, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import encoder_attention
 from neurarch_schemas.modules.feed_forward import mlp
-from neurarch_schemas.modules.layers import embedding, layer_norm, position_embedding
+from neurarch_schemas.modules.layers import embedding, layer_norm, linear, position_embedding
 from neurarch_schemas.modules.tree import Module, Stack, named, stack
 
 MODEL_TYPES = ("xlm", "flaubert")
@@ -38,12 +38,35 @@ def backbone(config: ModelConfig) -> Module:
     )
 
 
+def with_classifier(config: ModelConfig, model: Module, hidden: int) -> Module:
+    """The heads of XLM and XLNet on a summary of the sequence or on every token.
+
+    XLM's summary has one output a label and is itself the classification; XLNet scores a summary as wide as the model.
+    """
+    labels, xlnet = label_count(config), config.model_type == "xlnet"
+    parts: dict[str, Module | Stack | None] = {"transformer": model}
+    match config.architecture.partition("For")[2]:
+        case "SequenceClassification":
+            parts["sequence_summary"] = sequence_summary(config, hidden, labels)
+            parts["logits_proj"] = linear(hidden, labels, part="head") if xlnet else None
+        case "MultipleChoice":
+            parts["sequence_summary"] = sequence_summary(config, hidden, labels)
+            parts["logits_proj"] = linear(hidden if xlnet else labels, 1, part="head")
+        case "TokenClassification":
+            parts["classifier"] = linear(hidden, labels, part="head")
+        case "QuestionAnsweringSimple":
+            parts["qa_outputs"] = linear(hidden, labels, part="head")
+        case _:
+            raise unknown_head(config.architecture)
+    return Module(config.architecture, children=named(parts))
+
+
 def build(config: ModelConfig) -> Module:
     model = backbone(config)
     if head_name(config.architecture) == "Model" and not config.architecture.endswith("WithLMHeadModel"):
         return model
     if not config.architecture.endswith("WithLMHeadModel"):
-        raise unknown_head(config.architecture)
+        return with_classifier(config, model, config.integer("emb_dim"))
     if config.flag("asm"):
         raise CannotBuild("an adaptive softmax is not known", ("asm",))
     table = "transformer.embeddings.weight" if config.flag("tie_word_embeddings") else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.encoder_heads import vocabulary_projection
-from neurarch_schemas.architectures.language_heads import head_name, unknown_head
+from neurarch_schemas.architectures.language_heads import head_name
+from neurarch_schemas.architectures.xlm import with_classifier
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import layer_norm, linear, token_embedding
 from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, Tensor, named, stack
@@ -50,7 +51,7 @@ def build(config: ModelConfig) -> Module:
     if head == "Model":
         return model
     if head != "LMHeadModel":
-        raise unknown_head(config.architecture)
+        return with_classifier(config, model, hidden)
     table = "transformer.word_embedding.weight" if config.flag("tie_word_embeddings") else None
     projection = vocabulary_projection(hidden, config.integer("vocab_size"), weight=table)
     parts: dict[str, Module | Stack | None] = {"transformer": model, "lm_loss": projection}
