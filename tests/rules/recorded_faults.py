@@ -207,6 +207,7 @@ FAULTS = (
     Fault("token-id-out-of-range", DENSE, {"eos_token_id": 10_000_000}),
     Fault("tokenizer-larger-than-vocab", DENSE, beside={"tokenizer.json": TOKENIZER}),
     Fault("unknown-activation", DENSE, {"hidden_act": "quad"}),
+    Fault("unknown-choice", ("resnet", "regnet", "detr"), lambda c: {CHOICE[c["model_type"]]: "twisted"}),
     Fault("unknown-dtype", DENSE, {"dtype": "torch.float16"}),
     Fault(
         "unknown-model-type",
@@ -215,9 +216,20 @@ FAULTS = (
     ),
     Fault("value-out-of-range", DENSE, {"vocab_size": 0}),
     Fault("weights-exceed-memory", DENSE, settings="[serving]\ngpu-memory-gib = 0.5"),
+    Fault(
+        "width-indivisible",
+        ("wav2vec2", "swin", "qwen3_next"),
+        lambda c: {GROUPED[c["model_type"]]: [3, 6, 12, 25] if c["model_type"] == "swin" else 5},
+    ),
     Fault("wrong-type", DENSE, {"hidden_size": "4096"}),
 )
 
 CAUSAL = {"bert": "BertLMHeadModel", "roberta": "RobertaForCausalLM", "electra": "ElectraForCausalLM"}
 STEP = {"qwen3_moe": "decoder_sparse_step", "qwen2_moe": "decoder_sparse_step", "jamba": "expert_layer_period"}
+CHOICE = {"resnet": "layer_type", "regnet": "layer_type", "detr": "position_embedding_type"}
+GROUPED = {
+    "wav2vec2": "num_conv_pos_embedding_groups",
+    "swin": "num_heads",
+    "qwen3_next": "linear_num_key_heads",
+}
 PARALLEL = {"hidden_sizes", "conv_stride", "num_heads"}
