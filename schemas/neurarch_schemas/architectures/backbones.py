@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
+from neurarch_schemas.architectures.image_heads import chosen_stages, stage_norms
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part
@@ -14,11 +15,6 @@ MODEL_TYPES = ()
 
 STAGED = ("resnet", "rt_detr_resnet", "hgnet_v2")
 """Stem and stages, whose widths are ``embedding_size`` and ``hidden_sizes``."""
-
-
-def chosen_stages(config: ModelConfig, stages: int) -> tuple[int, ...]:
-    """Indices of the stages used, the stem being 0; they may be written from the end."""
-    return tuple(range(stages + 1)[value] for value in config.items("out_indices") if isinstance(value, int))
 
 
 def maskformer_swin(model: Module, norms: Stack) -> Module:
@@ -47,10 +43,7 @@ def backbone(
         if kind == "maskformer-swin":
             listed = stack(*(layer_norm(widths[index]) for index in indices))
             return maskformer_swin(built, listed), tuple(widths[index] for index in indices)
-        norms = {f"hidden_states_norms.stage{index}": layer_norm(widths[index]) for index in indices if index}
-        if 0 in indices:
-            norms = {"hidden_states_norms.stem": layer_norm(widths[0]), **norms}
-        built = Module("Backbone", children=named({"swin": built, **norms}))
+        built = Module("Backbone", children=named({"swin": built, **stage_norms(nested, widths)}))
     else:
         raise CannotBuild(f"a backbone of type {kind!r} is not known", (name,))
     built = in_part(frozen(built) if freeze else built, "vision")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from neurarch_schemas.architectures.encoder_heads import masked_lm_head, vocabulary_projection, with_encoder_head
-from neurarch_schemas.architectures.language_heads import head_name, label_count
+from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
 from neurarch_schemas.modules.layers import embedding, layer_norm, linear, position_embedding
@@ -127,7 +127,7 @@ def question_answering(config: ModelConfig) -> Module:
     """BigBird's own: one more feed-forward block in front of the two scores of a token."""
     hidden, inner = config.integer("hidden_size"), config.integer("intermediate_size")
     block = {"intermediate.dense": linear(hidden, inner), "output.dense": linear(inner, hidden)}
-    top = {**block, "output.LayerNorm": layer_norm(hidden), "qa_outputs": linear(hidden, label_count(config))}
+    top = {**block, "output.LayerNorm": layer_norm(hidden), "qa_outputs": linear(hidden, 2)}
     answer = Module("QuestionAnsweringHead", children=named({**top}), part="head")
     parts = {"bert": backbone(config, with_pooler=False), "qa_classifier": answer}
     return Module(config.architecture, children=named(parts))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.blip import vision_model
-from neurarch_schemas.architectures.composite import tower
+from neurarch_schemas.architectures.composite import text_model, tower
 from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.periods import every
@@ -100,15 +100,41 @@ def language_model(config: ModelConfig) -> Module:
     return build_nested(config, "text_config", "ForConditionalGeneration" if encoder_decoder else "ForCausalLM")
 
 
+def retrieval_model(config: ModelConfig, queries: ModelConfig, features: ModelConfig) -> Module:
+    """Images and texts in one space: the Q-Former reads either, no language model."""
+    hidden, width = queries.integer("hidden_size"), config.integer("image_text_hidden_size")
+    tables = children(
+        word_embeddings=embedding(queries.integer("vocab_size"), hidden),
+        position_embeddings=position_embedding(queries.integer("max_position_embeddings"), hidden),
+    )
+    return Module(
+        config.architecture,
+        (Tensor("query_tokens", (1, config.integer("num_query_tokens"), hidden)),),
+        children(
+            vision_model=tower(config),
+            embeddings=Module("Embeddings", children=tables, part="embedding"),
+            qformer=qformer(queries, features.integer("hidden_size")),
+            vision_projection=linear(hidden, width, part="projector"),
+            text_projection=linear(hidden, width, part="projector"),
+            itm_head=linear(hidden, 2, part="head"),
+        ),
+    )
+
+
 def build(config: ModelConfig) -> Module:
     if config.model_type.endswith("_vision_model"):
         return vision_model(config, config.flag("qkv_bias"))
     if config.model_type.endswith("_qformer"):
         return qformer(config, config.integer("encoder_hidden_size"))
-    if head_name(config.architecture) != "ForConditionalGeneration":
+    head, first = head_name(config.architecture), config.model_type == "blip-2"
+    if head not in ("ForConditionalGeneration", "Model", "ForImageTextRetrieval" if first else ""):
         raise unknown_head(config.architecture)
     queries, features = config.nested_config("qformer_config"), config.nested_config("vision_config")
     hidden = queries.integer("hidden_size")
+    if head == "ForImageTextRetrieval":
+        return retrieval_model(config, queries, features)
+    # InstructBLIP's bare model has the language model without its head; BLIP-2's has it whole.
+    bare = head == "Model" and not first
     projection = linear(hidden, config.nested_config("text_config").integer("hidden_size"), part="projector")
     return Module(
         config.architecture,
@@ -117,6 +143,6 @@ def build(config: ModelConfig) -> Module:
             vision_model=tower(config),
             qformer=in_part(qformer(queries, features.integer("hidden_size")), "projector"),
             language_projection=projection,
-            language_model=language_model(config),
+            language_model=text_model(config) if bare else language_model(config),
         ),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.image_heads import with_image_classifier
+from neurarch_schemas.architectures.image_heads import stage_norms, with_image_classifier
+from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear
@@ -49,7 +50,7 @@ def stage(config: ModelConfig, inputs: int, outputs: int, depth: int, index: int
     return Module("Stage", children=named({**down, "layers": layers}))
 
 
-def backbone(config: ModelConfig) -> Module:
+def backbone(config: ModelConfig, *, with_norm: bool = True) -> Module:
     widths, depths, dino = (
         config.integers("hidden_sizes"),
         config.integers("depths"),
@@ -61,18 +62,23 @@ def backbone(config: ModelConfig) -> Module:
         raise CannotBuild(f"{count} stages need as many hidden_sizes and depths", ("hidden_sizes", "depths"))
     sources = (channels if dino else widths[0], *widths)
     stages = stack(*(stage(config, sources[i], widths[i], depths[i], i) for i in range(count)))
+    final = layer_norm(widths[-1]) if with_norm else None
     if dino:
-        parts: dict[str, Module | Stack | None] = {"model.stages": stages, "layer_norm": layer_norm(widths[-1])}
+        parts: dict[str, Module | Stack | None] = {"model.stages": stages, "layer_norm": final}
         return Module("Model", children=named(parts))
     patches = convolution(channels, widths[0], height_and_width(config, "patch_size"))
     parts = {
         "embeddings.patch_embeddings": patches.with_(part="embedding"),
         "embeddings.layernorm": layer_norm(widths[0]),
         "encoder.stages": stages,
-        "layernorm": layer_norm(widths[-1]),
+        "layernorm": final,
     }
     return Module("Model", children=named(parts))
 
 
 def build(config: ModelConfig) -> Module:
+    if head_name(config.architecture) == "Backbone":
+        widths = config.integers("hidden_sizes")
+        norms = {} if config.model_type == "dinov3_convnext" else stage_norms(config, (widths[0], *widths))
+        return Module("Backbone", children=(*backbone(config, with_norm=False).children, *norms.items()))
     return with_image_classifier(config, backbone(config), config.integers("hidden_sizes")[-1])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from neurarch_schemas.architectures.image_heads import with_image_classifier
+from neurarch_schemas.architectures.image_heads import stage_norms, with_image_classifier
+from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -92,7 +93,7 @@ def focal_layer(config: ModelConfig, width: int, level: int, window: int) -> Mod
     return Module("FocalLayer", scales if config.flag("use_layerscale") else (), named(parts))
 
 
-def focalnet(config: ModelConfig) -> tuple[Module, int]:
+def focalnet(config: ModelConfig, *, mask_token: bool) -> tuple[Module, int]:
     depths, width = config.integers("depths"), config.integer("embed_dim")
     levels, windows = config.integers("focal_levels"), config.integers("focal_windows")
     if min(len(levels), len(windows)) < len(depths) or len(depths) > MOST_STAGES or max((*levels, 0)) > MOST_STAGES:
@@ -111,9 +112,11 @@ def focalnet(config: ModelConfig) -> tuple[Module, int]:
         stages.append(Module("Stage", children=named(parts)))
     kernel = (7, 7) if overlapping else height_and_width(config, "patch_size")
     final = width * 2 ** (len(depths) - 1)
+    patches = convolution(config.integer("num_channels"), width, kernel)
+    tensors = (Tensor("mask_token", (1, 1, width)),) if mask_token else ()
+    entry = named({"patch_embeddings.projection": patches, "norm": layer_norm(width)})
     top: dict[str, Module | Stack | None] = {
-        "embeddings.patch_embeddings.projection": convolution(config.integer("num_channels"), width, kernel),
-        "embeddings.norm": layer_norm(width),
+        "embeddings": Module("Embeddings", tensors, entry, part="embedding"),
         "encoder.stages": stack(*stages),
         "layernorm": layer_norm(final),
     }
@@ -121,5 +124,19 @@ def focalnet(config: ModelConfig) -> tuple[Module, int]:
 
 
 def build(config: ModelConfig) -> Module:
-    model, width = hiera(config, with_pooler=True) if config.model_type == "hiera" else focalnet(config)
+    hierarchical, head = config.model_type == "hiera", head_name(config.architecture)
+    if hierarchical and head == "Backbone":
+        first, growth = config.integer("embed_dim"), config.number("embed_dim_multiplier")
+        widths = tuple(int(first * growth**index) for index in range(len(config.integers("depths"))))
+        model, _ = hiera(config, with_pooler=False)
+        return Module("Backbone", children=(*model.children, *stage_norms(config, (first, *widths)).items()))
+    if hierarchical:
+        return with_image_classifier(config, *hiera(config, with_pooler=True))
+    model, width = focalnet(config, mask_token=head == "ForMaskedImageModeling")
+    if head == "Backbone":
+        return Module("Backbone", children=(("focalnet", model),))
+    if head == "ForMaskedImageModeling":
+        pixels = config.integer("encoder_stride") ** 2 * config.integer("num_channels")
+        decoder = convolution(width, pixels, (1, 1)).with_(part="head")
+        return Module(config.architecture, children=(("focalnet", model), ("decoder.0", decoder)))
     return with_image_classifier(config, model, width)

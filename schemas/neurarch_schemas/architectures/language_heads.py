@@ -10,7 +10,7 @@ from neurarch_schemas.modules.assembly import lm_head
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import Module, named
 
-_HEAD = re.compile(r"(For[A-Z]\w*|LMHeadModel|DoubleHeadsModel|Model|Decoder|Encoder)$")
+_HEAD = re.compile(r"(For[A-Z]\w*|LMHeadModel|DoubleHeadsModel|Backbone|Model|Decoder|Encoder)$")
 
 
 def head_name(architecture: str) -> str:

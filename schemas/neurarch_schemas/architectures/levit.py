@@ -120,12 +120,14 @@ def build(config: ModelConfig) -> Module:
     head, model = head_name(config.architecture), backbone(config)
     if head == "Model":
         return model
-    if head != "ForImageClassification":
+    if head not in ("ForImageClassification", "ForImageClassificationWithTeacher"):
         raise unknown_head(config.architecture)
     width, labels = config.integers("hidden_sizes")[-1], label_count(config)
     top = {"batch_norm": batch_norm(width), "linear": linear(width, labels)}
+    scores = Module("Classifier", children=named(top), part="head") if labels else None
     parts: dict[str, Module | Stack | None] = {
         "levit": model,
-        "classifier": Module("Classifier", children=named(top), part="head") if labels else None,
+        "classifier": scores,
+        "classifier_distill": scores if head.endswith("WithTeacher") else None,
     }
     return Module(config.architecture, children=named(parts))

@@ -15,6 +15,9 @@ from neurarch_schemas.modules.vision import sequential
 
 MODEL_TYPES = ("patchtst", "patchtsmixer")
 
+WHOLE_SERIES = ("ForRegression", "ForTimeSeriesClassification")
+"""PatchTSMixer's heads on a series as a whole."""
+
 
 def patches(config: ModelConfig) -> int:
     """Patches of ``patch_length``, ``patch_stride`` apart, in the context."""
@@ -109,6 +112,17 @@ def mixer(config: ModelConfig) -> Module:
     return Module("Encoder", children=named(parts))
 
 
+def scale_injection(width: int) -> Module:
+    """Mixes the mean and deviation that normalization took out back into the features."""
+    parts = {
+        "inverse_trans_expansion": linear(width + 2, 2 * width),
+        "inverse_trans_compression": linear(2 * width, width),
+        "map_scale_expansion": linear(2, 4),
+        "map_scale_compression": linear(4, 2),
+    }
+    return Module("ScaleInjection", children=named({**parts}), part="head")
+
+
 def output(config: ModelConfig) -> dict[str, Module | Stack | None]:
     """The head: patches again, a forecast, a class, or other values."""
     head, width, channels = (
@@ -126,6 +140,12 @@ def output(config: ModelConfig) -> dict[str, Module | Stack | None]:
         if mixes:
             return {"base_forecast_block": one}
         return {"projection": one} if config.flag("share_projection") else {"projections": uniform(one, channels)}
+    if mixes and head in WHOLE_SERIES:
+        # The channels side by side, and their patches too unless they are pooled.
+        inputs, targets = width * channels * (1 if config.get("head_aggregation") else patches(config)), "num_targets"
+        if head == "ForRegression":
+            return {"projection": value_projection(config, inputs, config.integer(targets))}
+        return {"projection": linear(inputs, config.integer(targets), part="head")}
     if not mixes and head == "ForClassification":
         return {"linear": linear(channels * width, config.integer("num_targets"), part="head")}
     if not mixes and head == "ForRegression":
@@ -139,4 +159,8 @@ def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) == "Model":
         return model
     head = Module("Head", children=named(output(config)), part="head")
-    return Module(config.architecture, children=(("model", model), ("head", head)))
+    parts: dict[str, Module | Stack | None] = {"model": model, "head": head}
+    mixes = config.model_type == "patchtsmixer" and head_name(config.architecture) in WHOLE_SERIES
+    if mixes and config.get("scaling") in ("std", "mean", True):
+        parts["inject_scale"] = scale_injection(config.integer("d_model"))
+    return Module(config.architecture, children=named(parts))

@@ -133,7 +133,7 @@ def depth_decoder(config: ModelConfig) -> dict[str, Module | Stack | None]:
 
 def build(config: ModelConfig) -> Module:
     head, kind, model = head_name(config.architecture), config.model_type, backbone(config)
-    if head == "Model":
+    if head == "Model" or (head == "Backbone" and kind == "pvt_v2"):
         return model
     if head == "ForDepthEstimation" and kind == "glpn":
         return Module(config.architecture, children=named({"glpn": model, **depth_decoder(config)}))

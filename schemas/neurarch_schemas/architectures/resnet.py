@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.image_heads import with_image_classifier
+from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.convolution_stages import convolution_norm
@@ -71,5 +72,7 @@ def backbone(config: ModelConfig) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
+    if head_name(config.architecture) == "Backbone":
+        return backbone(config)
     # The classifier is a flattening followed by a linear map.
     return with_image_classifier(config, backbone(config), config.integers("hidden_sizes")[-1], name="classifier.1")

@@ -71,7 +71,7 @@ def layer(config: ModelConfig, shared: int) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
-    if head_name(config.architecture) != "Model":
+    if head_name(config.architecture) not in ("Model", "Backbone"):
         raise unknown_head(config.architecture)
     hidden = config.integer("hidden_size")
     tensors = [Tensor("cls_token", (1, 1, hidden))]

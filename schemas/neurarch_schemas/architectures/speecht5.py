@@ -130,6 +130,9 @@ def build(config: ModelConfig) -> Module:
     head = head_name(config.architecture)
     if config.model_type == "hifigan":
         return vocoder(config)
+    if head == "Model":
+        parts = {"encoder.wrapped_encoder": encoder(config), "decoder.wrapped_decoder": decoder(config)}
+        return Module("Model", children=named({**parts}))
     if head == "ForSpeechToText":
         return speech_to_text(config)
     if head in ("ForTextToSpeech", "ForSpeechToSpeech"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.image_heads import with_image_classifier
+from neurarch_schemas.architectures.image_heads import stage_norms, with_image_classifier
 from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
@@ -98,9 +98,23 @@ def backbone(config: ModelConfig, *, mask_token: bool = False) -> tuple[Module, 
     return Module("Model", children=named(parts)), last
 
 
+def feature_maps(config: ModelConfig, model: Module) -> Module:
+    """The network of a detector: norms over the feature maps it reads (MaskFormer's: over all; V2: none at all)."""
+    first, kind = config.integer("embed_dim"), config.model_type
+    widths = tuple(first << index for index in range(len(config.integers("depths"))))
+    if kind == "swinv2":
+        return Module("Backbone", children=tuple(child for child in model.children if child[0] != "layernorm"))
+    if kind == "maskformer-swin":
+        norms = stack(*(layer_norm(width) for width in widths))
+        return Module("Backbone", children=(("model", model), ("hidden_states_norms", norms)))
+    return Module("Backbone", children=(("swin", model), *stage_norms(config, (first, *widths)).items()))
+
+
 def build(config: ModelConfig) -> Module:
     masked = head_name(config.architecture) == "ForMaskedImageModeling" and config.model_type in ("swin", "swinv2")
     model, width = backbone(config, mask_token=masked)
+    if head_name(config.architecture) == "Backbone":
+        return feature_maps(config, model)
     if masked:
         # The pixels of every patch; the class takes the width from ``num_layers``, not from the depths.
         pixels = config.integer("encoder_stride") ** 2 * config.integer("num_channels")

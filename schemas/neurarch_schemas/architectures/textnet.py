@@ -140,6 +140,8 @@ def build(config: ModelConfig) -> Module:
     model = textnet(config) if kind == "textnet" else swiftformer(config)
     if head == "Model":
         return model
+    if head == "Backbone" and kind == "textnet":
+        return Module("Backbone", children=(("textnet", model),))
     if head != "ForImageClassification":
         raise unknown_head(config.architecture)
     width = config.integers("hidden_sizes" if kind == "textnet" else "embed_dims")[-1]

@@ -210,7 +210,15 @@ def build(config: ModelConfig) -> Module:
     pools = kind in ("vit", "deit", "beit")
     if head == "Model":
         return backbone(config, with_pooler=pools, mask_token=has_mask_token(config))
+    if head == "Backbone" and kind in DINO:
+        return backbone(config, with_pooler=False, mask_token=has_mask_token(config))
     prefix = PREFIXES.get(kind, kind)
+    if head == "Backbone" and kind == "beit":
+        model = backbone(config, with_pooler=False, mask_token=has_mask_token(config))
+        return Module("Backbone", children=((prefix, model),))
+    if head == "ForImageClassificationWithTeacher" and kind == "deit":
+        scores = {"cls_classifier": classifier(config, hidden), "distillation_classifier": classifier(config, hidden)}
+        return Module(config.architecture, children=named({prefix: backbone(config, with_pooler=False), **scores}))
     if head == "ForImageClassification" and kind != "dinov3_vit":
         model = backbone(config, with_pooler=kind in ("beit", "data2vec-vision"), mask_token=has_mask_token(config))
         width = 2 * hidden if kind in DINO else hidden

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures.encoder_heads import masked_lm_head
 from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
+from neurarch_schemas.modules.detection import perceptron
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
 from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, linear, position_embedding
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
-from neurarch_schemas.modules.vision import fused_vision_attention, height_and_width, patch_grid, vit_attention
+from neurarch_schemas.modules.vision import (
+    fused_vision_attention,
+    height_and_width,
+    patch_grid,
+    sequential,
+    vit_attention,
+)
 
 MODEL_TYPES = ("yolos", "vivit", "timesformer", "vilt", "pixio", "visual_bert", "dpt")
 
@@ -147,6 +155,15 @@ def visual_bert(config: ModelConfig) -> Module:
     return Module("Model", children=named(parts))
 
 
+def visual_bert_pretraining(config: ModelConfig) -> Module:
+    hidden, name = config.integer("hidden_size"), "cls.predictions"
+    table = "visual_bert.embeddings.word_embeddings.weight" if config.flag("tie_word_embeddings") else None
+    names = ("transform.dense", "transform.LayerNorm")
+    top = masked_lm_head(hidden, config.integer("vocab_size"), tied_to=table, name=name, transform=names)
+    parts = {"visual_bert": visual_bert(config), name: top, "cls.seq_relationship": linear(hidden, 2, part="head")}
+    return Module(config.architecture, children=named(parts))
+
+
 def build(config: ModelConfig) -> Module:
     head, kind, hidden = head_name(config.architecture), config.model_type, config.integer("hidden_size")
     if kind == "dpt" and config.flag("is_hybrid"):
@@ -161,4 +178,22 @@ def build(config: ModelConfig) -> Module:
             "classifier": linear(hidden, label_count(config), part="head"),
         }
         return Module(config.architecture, children=named(parts))
+    if head == "Backbone" and kind == "pixio":
+        parts = {"pixio": backbone(config, with_pooler=False), "layernorm": layer_norm(hidden)}
+        return Module("Backbone", children=named(parts))
+    if head == "ForObjectDetection" and kind == "yolos":
+        parts = {
+            "vit": backbone(config, with_pooler=False),
+            "class_labels_classifier": perceptron(hidden, hidden, hidden, label_count(config) + 1).with_(part="head"),
+            "bbox_predictor": perceptron(hidden, hidden, hidden, 4).with_(part="head"),
+        }
+        return Module(config.architecture, children=named(parts))
+    if head == "ForQuestionAnswering" and kind == "vilt":
+        wide = sequential(
+            linear(hidden, 2 * hidden), layer_norm(2 * hidden), None, linear(2 * hidden, label_count(config))
+        )
+        parts = {"vilt": backbone(config, with_pooler=True), "classifier": wide.with_(part="head")}
+        return Module(config.architecture, children=named(parts))
+    if head == "ForPreTraining" and kind == "visual_bert":
+        return visual_bert_pretraining(config)
     raise unknown_head(config.architecture)

@@ -35,7 +35,7 @@ def layer(config: ModelConfig, windowed: bool) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
-    if head_name(config.architecture) != "Model":
+    if head_name(config.architecture) not in ("Model", "Backbone"):
         raise unknown_head(config.architecture)
     if config.get("residual_block_indices"):
         raise CannotBuild("residual blocks are not known", ("residual_block_indices",))

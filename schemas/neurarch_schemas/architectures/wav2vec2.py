@@ -247,13 +247,34 @@ def backbone(config: ModelConfig) -> Module:
     return Module("Model", tensors, named(parts))
 
 
-def quantizer(config: ModelConfig) -> Module:
-    """Codebooks that the frames are matched with in pre-training (arXiv:2006.11477, section 2)."""
+def quantizer(config: ModelConfig, inputs: int | None = None) -> Module:
+    """Codebooks that frames of width ``inputs`` are matched with in pre-training (arXiv:2006.11477, section 2)."""
     groups, width = config.integer("num_codevector_groups"), config.integer("codevector_dim")
     entries = groups * config.integer("num_codevectors_per_group")
     codes = Tensor("codevectors", (1, entries, width // groups))
-    scores = linear(config.integers("conv_dim")[-1], entries)
+    scores = linear(config.integers("conv_dim")[-1] if inputs is None else inputs, entries)
     return Module("Quantizer", (codes,), (("weight_proj", scores),), part="head")
+
+
+def speech_pretraining(config: ModelConfig) -> tuple[tuple[Tensor, ...], dict[str, Module | Stack | None]]:
+    """UniSpeech also predicts phonemes, UniSpeech-SAT speakers; tensors and children of the class."""
+    hidden, codes = config.integer("hidden_size"), config.integer("codevector_dim")
+    shared = config.integer("proj_codevector_dim")
+    project_q = linear(codes, shared, part="head")
+    if config.model_type == "unispeech":
+        return (), {
+            "quantizer": quantizer(config),
+            "project_q": project_q,
+            "project_hid": linear(shared, hidden, part="head"),
+            "ctc_proj": linear(hidden, config.integer("num_ctc_classes"), part="head"),
+        }
+    return (Tensor("label_embeddings_concat", (config.integer("num_clusters"), codes)),), {
+        "quantizer": quantizer(config, hidden),
+        "project_q": project_q,
+        "project_hid": linear(hidden, shared, part="head"),
+        "speaker_proj": linear(hidden, codes, part="head"),
+        "layer_norm_for_extract": layer_norm(hidden),
+    }
 
 
 def speaker_head(config: ModelConfig) -> dict[str, Module | Stack | None]:
@@ -290,6 +311,9 @@ def build(config: ModelConfig) -> Module:
         children["quantizer"] = quantizer(config)
         children["project_hid"] = linear(hidden, shared, part="head")
         children["project_q"] = linear(config.integer("codevector_dim"), shared, part="head")
+    elif head == "ForPreTraining" and kind in ("unispeech", "unispeech-sat"):
+        tensors, parts = speech_pretraining(config)
+        children.update(parts)
     elif head in ("ForSequenceClassification", "ForAudioFrameClassification", "ForXVector"):
         if config.flag("use_weighted_layer_sum"):
             tensors = (Tensor("layer_weights", (config.integer("num_hidden_layers") + 1,)),)
