@@ -226,4 +226,5 @@ def build(config: ModelConfig) -> Module:
         classifier="dense" if kind in EFFICIENT else "pooled",
         pooled={"tapas": ("Model",), "bros": ("Model", "ForTokenClassification")}.get(kind, ()),
         multiple_choice_dense=kind in EFFICIENT,
+        answers=2 if kind in EFFICIENT else None,
     )

@@ -166,9 +166,28 @@ def two_towers(config: ModelConfig, text: Module, vision: Module, widths: tuple[
     return Module("Model", (Tensor("logit_scale", ()),), named(parts))
 
 
+def open_detector(config: ModelConfig, model: Module, width: int, queries: int) -> Module:
+    """OWL-ViT (arXiv:2205.06230): every patch is a box, scored against text queries; OWLv2 also asks if it is any."""
+
+    def scores(outputs: int) -> Module:
+        parts = {"dense0": linear(width, width), "dense1": linear(width, width), "dense2": linear(width, outputs)}
+        return Module("BoxHead", children=named({**parts}), part="head")
+
+    names = {"dense0": linear(width, queries), "logit_shift": linear(width, 1), "logit_scale": linear(width, 1)}
+    parts: dict[str, Module | Stack | None] = {
+        config.model_type: model,
+        "class_head": Module("ClassHead", children=named({**names}), part="head"),
+        "box_head": scores(4),
+        "objectness_head": scores(1) if config.model_type == "owlv2" else None,
+        "layer_norm": layer_norm(width),
+    }
+    return Module(config.architecture, children=named(parts))
+
+
 def build(config: ModelConfig) -> Module:
     kind = config.model_type
-    if head_name(config.architecture) != "Model":
+    detects = head_name(config.architecture) == "ForObjectDetection" and kind in ("owlvit", "owlv2")
+    if head_name(config.architecture) != "Model" and not detects:
         raise unknown_head(config.architecture)
     single = {
         "chinese_clip_vision_model": clip_vision,
@@ -194,4 +213,5 @@ def build(config: ModelConfig) -> Module:
     if kind == "altclip":
         return two_towers(config, alt_text(text), clip_vision(vision), widths)
     pre_norm = "pre_layernorm" if kind.startswith("owl") else "pre_layrnorm"
-    return two_towers(config, clip.text_transformer(text), clip_vision(vision, pre_norm), widths)
+    model = two_towers(config, clip.text_transformer(text), clip_vision(vision, pre_norm), widths)
+    return open_detector(config, model, *widths) if detects else model

@@ -174,4 +174,5 @@ def build(config: ModelConfig) -> Module:
         language_model=partial(language_model, config),
         classifier="pooled" if kind == "rembert" else "dense",
         pooled=("Model", "ForMultipleChoice"),
+        answers=2 if kind == "roformer" else None,
     )

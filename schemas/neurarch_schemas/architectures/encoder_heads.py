@@ -75,12 +75,14 @@ def with_encoder_head(
     pooled: tuple[str, ...] = ("Model", "ForPreTraining", "ForNextSentencePrediction", "ForMultipleChoice"),
     multiple_choice_labels: int = 1,
     multiple_choice_dense: bool = False,
+    answers: int | None = None,
 ) -> Module:
     """The class named by ``config.architecture``. ``backbone(pooler)`` builds the encoder with or without its pooler.
 
     ``language_model`` gives the children of the masked (or causal) head. ``classifier``: a linear map of the pooled
     output, RoBERTa's dense + out_proj without a pooler, or a linear map without a pooler. ``pooled`` lists the heads
-    whose class keeps the pooler; ``multiple_choice_dense`` puts a dense layer before the score of a choice.
+    whose class keeps the pooler; ``multiple_choice_dense`` puts a dense layer before the score of a choice;
+    ``answers`` is the number of scores a token gets in question answering, where the class fixes it (default: labels).
     """
     head = head_name(config.architecture)
     keep_pooler = head in pooled or (head == "ForSequenceClassification" and classifier == "pooled")
@@ -104,7 +106,7 @@ def with_encoder_head(
             children["pre_classifier"] = linear(hidden, hidden, part="head")
         children["classifier"] = linear(hidden, multiple_choice_labels, part="head")
     elif head == "ForQuestionAnswering":
-        children["qa_outputs"] = linear(hidden, label_count(config), part="head")
+        children["qa_outputs"] = linear(hidden, label_count(config) if answers is None else answers, part="head")
     else:
         raise unknown_head(config.architecture)
     return Module(config.architecture, children=named(children))

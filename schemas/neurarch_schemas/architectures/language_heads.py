@@ -30,7 +30,7 @@ DEFAULT_LABELS = {"bart": 3, "openai_privacy_filter": 33, "pvt": 1000}
 
 def label_count(config: ModelConfig) -> int:
     """Classes of a classification head: the length of id2label, else num_labels, else the class's default."""
-    labels = config.get("id2label")
+    labels = config.get("id2label") if config.model_type != "pvt" else None  # PVT counts by num_labels alone
     if isinstance(labels, dict) and labels:
         return len(labels)
     return config.integer("num_labels", DEFAULT_LABELS.get(config.model_type, 2))

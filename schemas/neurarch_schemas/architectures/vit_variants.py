@@ -7,10 +7,11 @@ from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
+from neurarch_schemas.modules.dense_prediction import neck
 from neurarch_schemas.modules.detection import perceptron
 from neurarch_schemas.modules.encoder import bert_embeddings, bert_layer
 from neurarch_schemas.modules.feed_forward import mlp
-from neurarch_schemas.modules.layers import convolution, embedding, layer_norm, linear, position_embedding
+from neurarch_schemas.modules.layers import batch_norm, convolution, embedding, layer_norm, linear, position_embedding
 from neurarch_schemas.modules.tree import Module, Stack, Tensor, named
 from neurarch_schemas.modules.vision import (
     fused_vision_attention,
@@ -155,6 +156,35 @@ def visual_bert(config: ModelConfig) -> Module:
     return Module("Model", children=named(parts))
 
 
+def dense_prediction(config: ModelConfig, head: str) -> Module:
+    """DPT (arXiv:2103.13413): depth, or labels with a second head for training."""
+    if config.is_set("backbone_config"):
+        raise CannotBuild("a backbone of its own config is not known", ("backbone_config",))
+    width = config.integer("fusion_hidden_size")
+    if head == "ForDepthEstimation":
+        half = width // 2
+        steps = (
+            convolution(width, half, (3, 3)),
+            None,
+            convolution(half, 32, (3, 3)),
+            None,
+            convolution(32, 1, (1, 1)),
+        )
+        projection = convolution(256, 256, (3, 3)) if config.flag("add_projection") else None
+        depth = Module("DepthHead", children=named({"projection": projection, "head": sequential(*steps)}), part="head")
+        heads: dict[str, Module | Stack | None] = {"head": depth}
+    else:
+        start = (convolution(width, width, (3, 3), bias=False), batch_norm(width), None, None)
+        labels = sequential(*start, convolution(width, label_count(config), (1, 1))).with_(part="head")
+        heads = {"head.head": labels, "auxiliary_head.head": labels if config.flag("use_auxiliary_head") else None}
+    parts: dict[str, Module | Stack | None] = {
+        "dpt": backbone(config, with_pooler=False),
+        "neck": neck(config, config.integer("hidden_size"), reads_class_token=config.text("readout_type") == "project"),
+        **heads,
+    }
+    return Module(config.architecture, children=named(parts))
+
+
 def visual_bert_pretraining(config: ModelConfig) -> Module:
     hidden, name = config.integer("hidden_size"), "cls.predictions"
     table = "visual_bert.embeddings.word_embeddings.weight" if config.flag("tie_word_embeddings") else None
@@ -181,6 +211,8 @@ def build(config: ModelConfig) -> Module:
     if head == "Backbone" and kind == "pixio":
         parts = {"pixio": backbone(config, with_pooler=False), "layernorm": layer_norm(hidden)}
         return Module("Backbone", children=named(parts))
+    if head in ("ForDepthEstimation", "ForSemanticSegmentation") and kind == "dpt":
+        return dense_prediction(config, head)
     if head == "ForObjectDetection" and kind == "yolos":
         parts = {
             "vit": backbone(config, with_pooler=False),
