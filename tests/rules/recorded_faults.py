@@ -56,6 +56,7 @@ WEIGHTS = {"model.safetensors": ""}
 TOKENIZER = {"model": {"type": "BPE", "vocab": {"a": 0, "b": 10_000_000}, "merges": []}}
 
 FAULTS = (
+    adapter("adapter-base-local-path", base_model_name_or_path="/data/llama"),
     adapter("adapter-newer-peft-keys", eva_config=None),
     Fault("architectures-mismatch", DENSE, {"architectures": ["BertForMaskedLM"]}),
     Fault("architectures-missing", DENSE, {"architectures": None}),
@@ -100,6 +101,7 @@ FAULTS = (
     Fault("learned-positions-too-few", ENCODERS, beside={"tokenizer_config.json": {"model_max_length": 4000}}),
     Fault("leftover-runtime-flag", DENSE, {"use_cache": False}),
     Fault("legacy-key", DENSE, {"torch_dtype": "bfloat16"}),
+    adapter("lora-names-match-nothing", rank_pattern={"k_proj": 16}),
     adapter("lora-regex-in-list", target_modules=[".*self_attn.*q_proj"]),
     adapter("lora-target-missing", target_modules=["c_attn"]),
     Fault(
@@ -207,7 +209,7 @@ FAULTS = (
     Fault("token-id-out-of-range", DENSE, {"eos_token_id": 10_000_000}),
     Fault("tokenizer-larger-than-vocab", DENSE, beside={"tokenizer.json": TOKENIZER}),
     Fault("unknown-activation", DENSE, {"hidden_act": "quad"}),
-    Fault("unknown-choice", ("resnet", "regnet", "detr"), lambda c: {CHOICE[c["model_type"]]: "twisted"}),
+    Fault("unknown-choice", ("resnet", "regnet", "dpt"), lambda c: {CHOICE[c["model_type"]]: "twisted"}),
     Fault("unknown-dtype", DENSE, {"dtype": "torch.float16"}),
     Fault(
         "unknown-model-type",
@@ -226,7 +228,7 @@ FAULTS = (
 
 CAUSAL = {"bert": "BertLMHeadModel", "roberta": "RobertaForCausalLM", "electra": "ElectraForCausalLM"}
 STEP = {"qwen3_moe": "decoder_sparse_step", "qwen2_moe": "decoder_sparse_step", "jamba": "expert_layer_period"}
-CHOICE = {"resnet": "layer_type", "regnet": "layer_type", "detr": "position_embedding_type"}
+CHOICE = {"resnet": "layer_type", "regnet": "layer_type", "dpt": "readout_type"}
 GROUPED = {
     "wav2vec2": "num_conv_pos_embedding_groups",
     "swin": "num_heads",

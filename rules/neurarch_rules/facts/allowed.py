@@ -1,7 +1,8 @@
 """What a value may be, as data, and how to say that one is not.
 
-An entry is an object with some of ``type`` (JSON kinds; "float" is a number with a fraction part, as Python checks it),
-``one_of``, ``sizes`` (so many positive whole numbers in a list), ``above``, ``at_least``, ``below``, ``at_most``.
+An entry is an object with some of ``type`` (JSON kinds; "float" is written with a decimal point), ``one_of``,
+``prefixes`` (words may also start so), ``sizes`` (so many positive whole numbers in a list), ``above``, ``at_least``,
+``below``, ``at_most``.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ BOUNDS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
 def requirement(value: JSONValue, allowed: Mapping[str, Any]) -> str | None:
     """What the value must be, in words; None where it is that. null counts as not given."""
     if value is None:
+        return None
+    if isinstance(value, str) and value.startswith(tuple(allowed.get("prefixes", ()))):
         return None
     if "one_of" in allowed and not any(_same(value, item) for item in allowed["one_of"]):
         return either([quoted(item) for item in allowed["one_of"] if item is not None])

@@ -27,20 +27,18 @@ def check(context: Context) -> Iterator[Finding]:
     data = context.analysis.document.data
     if not isinstance(data, dict):
         return
-    since = {key: versions.parse(version) or () for key, version in facts("adapter")["since"].items()}
+    releases: dict[str, str] = facts("adapter_keys")["since"]
+    since = {key: versions.parse(version) or () for key, version in releases.items()}
     idle: tuple[object, ...] = (None, False, {}, [])
     newer = [key for key in data if since.get(key, ()) >= FORWARD_COMPATIBLE and data[key] in idle]
     if not newer or not _concerns(context, data, since):
         return
     first = newer[0]
     message = (
-        f"{listed(newer)} came with peft {facts('adapter')['since'][first]} or later: peft before 0.14 refuses the "
-        "file; none of "
-        "them is used here, so they can go"
+        f"{listed(newer)} came with peft {releases[first]} or later: peft before 0.14 refuses the file; none of them "
+        "is used here, so they can go"
     )
-    others = tuple(
-        Related(Place(f"/{key}", on="key"), f"since peft {facts('adapter')['since'][key]}") for key in newer[1:]
-    )
+    others = tuple(Related(Place(f"/{key}", on="key"), f"since peft {releases[key]}") for key in newer[1:])
     fixes = remove(context.analysis, f"/{first}", f"remove {first}", "unsafe")
     yield Finding(message, Place(f"/{first}", on="key"), others, fixes)
 
@@ -48,7 +46,8 @@ def check(context: Context) -> Iterator[Finding]:
 def _concerns(context: Context, data: Mapping[str, object], since: Mapping[str, tuple[int, ...]]) -> bool:
     """An old peft is named beside the file, or an old one wrote it and something newer added to it.
 
-    Every peft between 0.7 and 0.13 writes some of the keys of those releases; a file with none of them is older.
+    A release writes all its keys, those of the releases before it included. A file with none of the keys that came
+    between 0.7 and 0.13 has the shape of an older one, whatever was added to it.
     """
     named = context.analysis.folder.requirements.get("peft")
     if named is not None:

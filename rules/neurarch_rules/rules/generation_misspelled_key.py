@@ -18,7 +18,7 @@ RULE = RuleInfo(
     reads=("generation_config", "adapter_config"),
 )
 
-TABLES = {"generation_config": ("generation", "keys"), "adapter_config": ("adapter", "keys")}
+TABLES = {"generation_config": ("generation", "keys"), "adapter_config": ("adapter_keys", "since")}
 
 
 def check(context: Context) -> Iterator[Finding]:

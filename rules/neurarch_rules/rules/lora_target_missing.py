@@ -8,6 +8,7 @@ from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.adapter import base_file, base_tree, linear_names
 from neurarch_rules.facts.words import listed, quoted
+from neurarch_schemas.documents.json_value import JSONValue
 
 RULE = RuleInfo(
     name="lora-target-missing",
@@ -23,9 +24,11 @@ SPECIAL = ("all-linear",)
 def check(context: Context) -> Iterator[Finding]:
     data = context.analysis.document.data
     targets = data.get("target_modules") if isinstance(data, dict) else None
-    if targets in SPECIAL or not isinstance(targets, list | str):
+    if not isinstance(data, dict) or targets in SPECIAL or not isinstance(targets, list | str):
         return
     if not targets:
+        if data.get("target_parameters"):
+            return
         yield Finding("target_modules is empty: no module gets an adapter", Place("/target_modules"))
         return
     base = base_file(context.analysis)
@@ -45,10 +48,11 @@ def check(context: Context) -> Iterator[Finding]:
                 where,
             )
         return
+    yield from _narrowed(data, targets, names)
     missing = [
         (at, name)
         for at, name in enumerate(targets)
-        if isinstance(name, str) and not any(path == name or path.endswith("." + name) for path in _spelled(names))
+        if isinstance(name, str) and not any(_ends(path, name) for path in names)
     ]
     if len(missing) == len(targets):
         yield Finding(
@@ -68,8 +72,35 @@ def check(context: Context) -> Iterator[Finding]:
             )
 
 
-def _spelled(names: dict[str, str]) -> list[str]:
-    return list(names)
+def _narrowed(data: dict[str, JSONValue], targets: list[JSONValue], names: dict[str, str]) -> Iterator[Finding]:
+    """Targets exist, but other settings leave none of them."""
+    found = [path for path in names if any(isinstance(name, str) and _ends(path, name) for name in targets)]
+    excluded = data.get("exclude_modules")
+    if isinstance(excluded, list) and found:
+        left = [path for path in found if not any(isinstance(name, str) and _ends(path, name) for name in excluded)]
+        if not left:
+            yield Finding(
+                f"exclude_modules takes out every module that target_modules names ({listed(targets)}): peft finds "
+                "nothing to adapt and refuses",
+                Place("/exclude_modules"),
+                (Related(Place("/target_modules"), "the same modules"),),
+            )
+    pattern = data.get("layers_pattern")
+    if data.get("layers_to_transform") is None or not pattern or not found:
+        return
+    lists = [part for part in (pattern if isinstance(pattern, list) else [pattern]) if isinstance(part, str)]
+    known = list(dict.fromkeys(path.partition(".{}")[0].rpartition(".")[2] for path in found if ".{}" in path))
+    if known and not any(part in known for part in lists):
+        yield Finding(
+            f"the layers of the base model are called {listed(known)}, not {listed(lists)}: peft finds nothing to "
+            "adapt and refuses",
+            Place("/layers_pattern"),
+            (Related(Place("/layers_to_transform"), "the layers to adapt"),),
+        )
+
+
+def _ends(path: str, name: str) -> bool:
+    return path == name or path.endswith("." + name)
 
 
 def _matches(pattern: str, names: dict[str, str]) -> bool:

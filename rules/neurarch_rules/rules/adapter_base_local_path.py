@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from neurarch_rules.engine.context import Context
+from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.adapter import base_file
+from neurarch_rules.facts.words import quoted
+
+RULE = RuleInfo(
+    name="adapter-base-local-path",
+    severity="info",
+    category="hygiene",
+    summary="base_model_name_or_path is missing or a folder of another machine: the adapter loads nowhere else",
+    reads=("adapter_config",),
+)
+
+LOCAL = re.compile(r"(/|~|\.{1,2}[/\\]|[A-Za-z]:[/\\])")
+"""How a path of a file system starts; names on the Hub are owner/model."""
+
+
+def check(context: Context) -> Iterator[Finding]:
+    data = context.analysis.document.data
+    if not isinstance(data, dict) or "base_model_name_or_path" not in data or base_file(context.analysis) is not None:
+        return
+    name = data["base_model_name_or_path"]
+    if name is None or name == "":
+        yield Finding(
+            "the base model is not named: whoever loads the adapter has to know it",
+            Place("/base_model_name_or_path"),
+        )
+    elif isinstance(name, str) and LOCAL.match(name):
+        yield Finding(
+            f"{quoted(name)} is a folder of the machine the adapter was trained on and is not here: name the model as "
+            "it is published",
+            Place("/base_model_name_or_path"),
+        )
