@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures.bert import pooler
 from neurarch_schemas.architectures.composite import either_tied, tower
 from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
@@ -86,17 +87,23 @@ def text_layer(config: ModelConfig, source: int, patches: int) -> Module:
     )
 
 
-def text_decoder(config: ModelConfig, source: int, patches: int, *, tied: bool) -> Module:
-    """With a tied head the bias of the output map is that of the head, too."""
+def text_model(config: ModelConfig, source: int, patches: int, *, with_pooler: bool = False) -> Module:
     hidden, words = config.integer("hidden_size"), config.integer("vocab_size")
     layer = text_layer(config, source, patches)
-    bert = Module(
+    return Module(
         "TextModel",
         children=children(
             embeddings=bert_embeddings(words, hidden, positions=config.integer("max_position_embeddings"), types=None),
             encoder=Module("Encoder", children=children(layer=uniform(layer, config.integer("num_hidden_layers")))),
+            pooler=pooler(hidden) if with_pooler else None,
         ),
     )
+
+
+def text_decoder(config: ModelConfig, source: int, patches: int, *, tied: bool) -> Module:
+    """With a tied head the bias of the output map is that of the head, too."""
+    hidden, words = config.integer("hidden_size"), config.integer("vocab_size")
+    bert = text_model(config, source, patches)
     prefix = "text_decoder."
     top = Module(
         "Linear",
@@ -121,9 +128,40 @@ def text_decoder(config: ModelConfig, source: int, patches: int, *, tied: bool) 
 def build(config: ModelConfig) -> Module:
     if config.model_type == "blip_vision_model":
         return vision_model(config)
-    if head_name(config.architecture) != "ForConditionalGeneration":
-        raise unknown_head(config.architecture)
-    vision = config.nested_config("vision_config")
-    source, patches = vision.integer("hidden_size"), patch_count(vision) + 1
-    decoder = text_decoder(config.nested_config("text_config"), source, patches, tied=either_tied(config))
-    return Module(config.architecture, children=children(vision_model=tower(config), text_decoder=decoder))
+    head, vision, text = (
+        head_name(config.architecture),
+        config.nested_config("vision_config"),
+        config.nested_config("text_config"),
+    )
+    source, hidden, patches = vision.integer("hidden_size"), text.integer("hidden_size"), patch_count(vision) + 1
+    match head:
+        case "Model":
+            width = config.integer("projection_dim")
+            parts = {
+                "text_model": text_model(text, source, patches, with_pooler=True),
+                "vision_model": tower(config),
+                "visual_projection": linear(source, width, bias=False, part="projector"),
+                "text_projection": linear(hidden, width, bias=False, part="projector"),
+            }
+            return Module("Model", (Tensor("logit_scale", ()),), named({**parts}))
+        case "ForImageTextRetrieval":
+            width = config.integer("image_text_hidden_size")
+            parts = {
+                "vision_model": tower(config),
+                "text_encoder": text_model(text, source, patches),
+                "vision_proj": linear(source, width, part="projector"),
+                "text_proj": linear(hidden, width, part="projector"),
+                "itm_head": linear(hidden, 2, part="head"),
+            }
+        case "ForQuestionAnswering":
+            parts = {
+                "vision_model": tower(config),
+                "text_encoder": text_model(text, source, patches),
+                "text_decoder": text_decoder(text, source, patches, tied=either_tied(config)),
+            }
+        case "ForConditionalGeneration":
+            decoder = text_decoder(text, source, patches, tied=either_tied(config))
+            parts = {"vision_model": tower(config), "text_decoder": decoder}
+        case _:
+            raise unknown_head(config.architecture)
+    return Module(config.architecture, children=named({**parts}))

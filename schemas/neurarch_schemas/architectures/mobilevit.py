@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.image_heads import with_image_classifier
+from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.architectures.mobilenet import inverted_residual
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.modules.assembly import in_part
 from neurarch_schemas.modules.convolution_stages import convolution_norm, make_divisible
-from neurarch_schemas.modules.layers import group_norm, layer_norm, linear
+from neurarch_schemas.modules.layers import convolution, group_norm, layer_norm, linear
 from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, named, stack
 from neurarch_schemas.modules.vision import vit_attention
 
@@ -137,6 +139,32 @@ def second_version(config: ModelConfig) -> tuple[Module, int]:
     return Module("Model", children=named(parts)), widths[-1]
 
 
+def segmentation_head(config: ModelConfig, inputs: int) -> Module:
+    """DeepLabv3 (arXiv:1706.05587): one plain, three dilated convolutions and pooled features, joined."""
+    outputs = config.integer("aspp_out_channels")
+    one = convolution_norm(inputs, outputs, 1)
+    dilated = [convolution_norm(inputs, outputs, 3)] * 3
+    pooled = Module("Pooling", children=(("conv_1x1", one),))
+    label = convolution(outputs, label_count(config), (1, 1))
+    parts = named(
+        {
+            "aspp.convs": stack(one, *dilated, pooled),
+            "aspp.project": convolution_norm(5 * outputs, outputs, 1),
+            "classifier.convolution": label,
+        }
+    )
+    return in_part(Module("SegmentationHead", children=parts), "head")
+
+
 def build(config: ModelConfig) -> Module:
-    model, width = first_version(config, True) if config.model_type == "mobilevit" else second_version(config)
+    kind = config.model_type
+    if head_name(config.architecture) == "ForSemanticSegmentation":
+        if kind == "mobilevit":
+            model, inputs = first_version(config, False)[0], config.integers("neck_hidden_sizes")[-2]
+        else:
+            model, inputs = second_version(config)
+        return Module(
+            config.architecture, children=((kind, model), ("segmentation_head", segmentation_head(config, inputs)))
+        )
+    model, width = first_version(config, True) if kind == "mobilevit" else second_version(config)
     return with_image_classifier(config, model, width)

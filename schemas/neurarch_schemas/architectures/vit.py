@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures import with_settings
 from neurarch_schemas.architectures.image_heads import classifier
 from neurarch_schemas.architectures.language_heads import head_name, label_count, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
@@ -205,6 +206,33 @@ def has_mask_token(config: ModelConfig) -> bool:
     return kind in ("dinov2_with_registers", "dinov3_vit")
 
 
+def masked_autoencoder(config: ModelConfig) -> Module:
+    """MAE (arXiv:2111.06377) and VideoMAE: a narrower decoder guesses the pixels of the patches left out."""
+    video, hidden = config.model_type == "videomae", config.integer("hidden_size")
+    width, channels, patch = (config.integer(key) for key in ("decoder_hidden_size", "num_channels", "patch_size"))
+    narrow = with_settings(
+        config,
+        hidden_size=width,
+        num_attention_heads=config.integer("decoder_num_attention_heads"),
+        intermediate_size=config.integer("decoder_intermediate_size"),
+    )
+    guesses = stack(layer(narrow), times=config.integer("decoder_num_hidden_layers"))
+    mask, entry = Tensor("mask_token", (1, 1, width)), linear(hidden, width, bias=not video)
+    pixels = linear(width, channels * patch**2 * (config.integer("tubelet_size") if video else 1), part="head")
+    model = backbone(config, with_pooler=False)
+    if video:
+        decoder = named({"decoder_layers": guesses, "norm": layer_norm(width), "head": pixels})
+        parts = {"videomae": model, "encoder_to_decoder": entry, "decoder": Module("Decoder", children=decoder)}
+        return Module(config.architecture, (mask,), named({**parts}))
+    rows, columns = patch_grid(config)
+    positions = Tensor("decoder_pos_embed", (1, rows * columns + 1, width))
+    decoder = named(
+        {"decoder_embed": entry, "decoder_layers": guesses, "decoder_norm": layer_norm(width), "decoder_pred": pixels}
+    )
+    children = (("vit", model), ("decoder", Module("Decoder", (mask, positions), decoder)))
+    return Module(config.architecture, children=children)
+
+
 def build(config: ModelConfig) -> Module:
     head, kind, hidden = head_name(config.architecture), config.model_type, config.integer("hidden_size")
     pools = kind in ("vit", "deit", "beit")
@@ -237,6 +265,8 @@ def build(config: ModelConfig) -> Module:
         return Module(
             config.architecture, children=(("beit", model), ("layernorm", layer_norm(hidden)), ("lm_head", codes))
         )
+    if head == "ForPreTraining" and kind in ("vit_mae", "videomae"):
+        return masked_autoencoder(config)
     if head == "ForVideoClassification" and kind == "videomae":
         children = {
             "videomae": backbone(config, with_pooler=False),
