@@ -14,6 +14,7 @@ import pytest
 from neurarch_rules.engine.analyse import analyse_text
 from neurarch_rules.engine.options import Options
 from neurarch_rules.engine.run import run
+from neurarch_rules.facts import published
 from tests.rules import corpus
 
 pytestmark = pytest.mark.skipif(not corpus.SHARED.exists(), reason="the corpus is not beside the repository")
@@ -80,6 +81,25 @@ def kv_heads_that_do_not_divide(data: Data, draw: random.Random) -> Iterator[Dat
             yield changed(data, lambda result: result.update(num_key_value_heads=count))
 
 
+def kv_heads_halved(data: Data, draw: random.Random) -> Iterator[Data]:
+    """A sound model, but not the published one any more."""
+    owners = [owner for owner in (None, "text_config", "language_config", "llm_config") if has_groups(data, owner)]
+    if owners:
+        owner = draw.choice(owners)
+
+        def halve(result: Data) -> None:
+            config = result if owner is None else result[owner]
+            config["num_key_value_heads"] //= 2
+
+        yield changed(data, halve)
+
+
+def has_groups(data: Data, owner: str | None) -> bool:
+    config = data if owner is None else data.get(owner)
+    count = config.get("num_key_value_heads") if isinstance(config, dict) else None
+    return isinstance(count, int) and count > 1
+
+
 def one_level_up(data: Data, draw: random.Random) -> Iterator[Data]:
     text = data.get("text_config")
     own = [key for key in (*SIZES, "rms_norm_eps", "head_dim", "hidden_act") if isinstance(text, dict) and key in text]
@@ -115,6 +135,7 @@ MISTAKES: tuple[Mistake, ...] = (
     deleted_size,
     list_off_by_one,
     kv_heads_that_do_not_divide,
+    kv_heads_halved,
     one_level_up,
     into_the_rope_block,
     number_as_text,
@@ -151,5 +172,25 @@ def test_most_mistakes_of_each_kind_are_noticed() -> None:
                 else:
                     missed.setdefault(mistake.__name__, []).append(name)
     shares = {kind: round(noticed[kind] / tried[kind], 2) for kind in tried}
+    print(seed, shares)
     assert {kind: share for kind, share in shares.items() if share < LEAST_SHARE} == {}, (seed, shares, missed)
     assert set(tried) == {mistake.__name__ for mistake in MISTAKES}
+
+
+def test_most_halved_kv_heads_are_noticed_without_having_seen_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above with a table of published models from which all is left out that only these very files told."""
+    told_elsewhere = tuple(line for line in published._lines() if not line.endswith("\tconfig.json"))
+    monkeypatch.setattr(published, "_lines", lambda: told_elsewhere)
+    published.with_layers.cache_clear()
+    draw, tried, missed = random.Random(0), 0, []
+    for name, real, text in corpus.published():
+        data = json.loads(text) if len(text) < 100_000 and real == "config.json" else None
+        if not isinstance(data, dict) or "model_type" not in data:
+            continue
+        for wrong in kv_heads_halved(data, draw):
+            tried += 1
+            if not findings(real, wrong) - findings(real, data):
+                missed.append(name)
+    published.with_layers.cache_clear()
+    print(f"{tried - len(missed)} of {tried}")
+    assert len(missed) <= (1 - LEAST_SHARE) * tried, missed

@@ -18,17 +18,15 @@ NOT_TEXT = ("vision", "audio")
 
 def decoder_config(context: Context) -> ModelConfig | None:
     """The innermost config along text_config, llm_config, thinker_config ...; the document's own without any."""
-    return context.once("decoder", lambda: _decoder_config(context.analysis))
+    config = context.analysis.config
+    return None if config is None else context.once("decoder", lambda: innermost_decoder(config))
 
 
-def _decoder_config(analysis: Analysis) -> ModelConfig | None:
-    config = analysis.config
-    while config is not None:
-        inner = next((config.nested[key] for key in TEXT_KEYS if key in config.nested), None)
-        if inner is None or (geometry.layers(inner) is None and not inner.nested):
-            return config
-        config = inner
-    return None
+def innermost_decoder(config: ModelConfig) -> ModelConfig:
+    inner = next((config.nested[key] for key in TEXT_KEYS if key in config.nested), None)
+    if inner is None or (geometry.layers(inner) is None and not inner.nested):
+        return config
+    return innermost_decoder(inner)
 
 
 def attention_layers(context: Context) -> list[tuple[AttentionShape, int]]:

@@ -1,0 +1,107 @@
+"""The sizes of published models, and those of a config, side by side.
+
+``published_sizes.tsv`` is written by tools/record_published.py: a line for each geometry and model type, under the name
+of one model that has it.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from neurarch_rules.facts import geometry
+from neurarch_rules.facts.geometry import Named, named
+from neurarch_rules.facts.places import is_written
+
+if TYPE_CHECKING:
+    from neurarch_schemas.config.model_config import ModelConfig
+
+FEED_FORWARD = ("moe_intermediate_size", "intermediate_size", "ffn_hidden_size", "n_inner", "d_ff", "ffn_dim")
+"""The width of one routed expert where there are experts, else of the feed-forward network."""
+VOCABULARY = ("vocab_size", "padded_vocab_size")
+RESIZED = 0.005
+"""Vocabularies this close are one vocabulary with added tokens, or padded to another multiple."""
+
+
+class Sizes(NamedTuple):
+    """``feed_forward`` is 0 where it is not one number for all layers."""
+
+    layers: int
+    hidden_size: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    feed_forward: int
+    vocab_size: int
+
+    def has_vocabulary_of(self, other: Sizes) -> bool:
+        return abs(self.vocab_size - other.vocab_size) <= RESIZED * max(self.vocab_size, other.vocab_size)
+
+
+class Published(NamedTuple):
+    sizes: Sizes
+    type: str
+    name: str
+
+
+class Measured(NamedTuple):
+    """The sizes of a config, and by their names in ``Sizes`` the keys they are read from and which of them it gives."""
+
+    sizes: Sizes
+    keys: dict[str, str]
+    written: frozenset[str]
+
+
+def measured(config: ModelConfig, outer: ModelConfig) -> Measured | None:
+    """None where a size is not known, and for latent attention, which has no KV heads.
+
+    ``outer`` is the document's own config: some composites give the vocabulary there.
+    """
+    if geometry.is_latent(config):
+        return None
+    layers, hidden, heads = geometry.layers(config), geometry.hidden_size(config), geometry.heads(config)
+    vocabulary = named(config, VOCABULARY) or named(outer, VOCABULARY)
+    head_dim = geometry.head_dim(config)
+    if layers is None or hidden is None or heads is None or vocabulary is None or not head_dim:
+        return None
+    kv_heads = geometry.kv_heads(config) or Named("num_key_value_heads", heads.value)
+    feed_forward = named(config, FEED_FORWARD) or Named(FEED_FORWARD[0], 0)
+    sizes = Sizes(
+        layers.value,
+        hidden.value,
+        heads.value,
+        kv_heads.value,
+        head_dim,
+        feed_forward.value,
+        vocabulary.value,
+    )
+    names = (layers.key, hidden.key, heads.key, kv_heads.key, "head_dim", feed_forward.key, vocabulary.key)
+    keys = dict(zip(Sizes._fields, names, strict=True))
+    written = {size for size, key in keys.items() if is_written(config, key)}
+    if is_written(outer, vocabulary.key):
+        written.add("vocab_size")
+    return Measured(sizes, keys, frozenset(written))
+
+
+def model_types(*configs: ModelConfig) -> frozenset[str]:
+    """The types a geometry is looked up by; the text part of a composite counts as the composite."""
+    return frozenset(config.model_type.removesuffix("_text") for config in configs)
+
+
+@cache
+def with_layers(count: int) -> tuple[Published, ...]:
+    """The published models with this many layers."""
+    start = f"{count}\t"
+    return tuple(_published(line) for line in _lines() if line.startswith(start))
+
+
+@cache
+def _lines() -> tuple[str, ...]:
+    with open(os.path.join(os.path.dirname(__file__), "published_sizes.tsv"), encoding="utf-8") as file:
+        return tuple(file.read().splitlines()[1:])
+
+
+def _published(line: str) -> Published:
+    *sizes, model_type, name, _ = line.split("\t")
+    return Published(Sizes(*map(int, sizes)), model_type, name)
