@@ -72,6 +72,7 @@ FAULTS = (
     Fault("decoder-flag-missing", ENCODERS, lambda c: {"architectures": [CAUSAL[c["model_type"]]]}),
     Fault("deep-attention-default-init", DENSE, {"num_hidden_layers": 60, "layer_types": None}),
     Fault("experts-per-token-out-of-range", EXPERTS, {"num_experts_per_tok": 500}),
+    Fault("feature-layer-out-of-range", ("llava", "convnext", "internvl"), lambda c: {STATES[c["model_type"]]: [90]}),
     Fault("full-mha-serving-cost", DENSE, lambda c: {"num_key_value_heads": c["num_attention_heads"], "head_dim": 128}),
     generation("generation-flag-ignored", temperature=0.9),
     generation("generation-misspelled-key", do_sample=False, max_new_tokesn=20),
@@ -208,6 +209,11 @@ FAULTS = (
     ),
     Fault("token-id-out-of-range", DENSE, {"eos_token_id": 10_000_000}),
     Fault("tokenizer-larger-than-vocab", DENSE, beside={"tokenizer.json": TOKENIZER}),
+    Fault(
+        "tower-width-mismatch",
+        ("qwen2_5_vl", "paligemma", "qwen3_vl"),
+        {"text_config.hidden_size": 640},
+    ),
     Fault("unknown-activation", DENSE, {"hidden_act": "quad"}),
     Fault("unknown-choice", ("resnet", "regnet", "dpt"), lambda c: {CHOICE[c["model_type"]]: "twisted"}),
     Fault("unknown-dtype", DENSE, {"dtype": "torch.float16"}),
@@ -234,4 +240,5 @@ GROUPED = {
     "swin": "num_heads",
     "qwen3_next": "linear_num_key_heads",
 }
+STATES = {"llava": "vision_feature_layer", "convnext": "out_indices", "internvl": "vision_feature_layer"}
 PARALLEL = {"hidden_sizes", "conv_stride", "num_heads"}

@@ -26,6 +26,8 @@ TOO_SMALL_TO_RUN = {
     "kv-heads-indivisible",
     "experts-per-token-out-of-range",
     "moe-group-topology",
+    "tower-width-mismatch",
+    "feature-layer-out-of-range",
 }
 """Errors that only the first forward pass meets; the sizes of small recorded models were drawn to be built, not run."""
 
