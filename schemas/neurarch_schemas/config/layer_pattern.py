@@ -137,18 +137,18 @@ class LayerPattern(Record, Generic[T]):
 
     def zip(self, other: LayerPattern[U]) -> LayerPattern[tuple[T, U]]:
         """Pairs up to the shorter length."""
-        left: LayerPattern[T] = self
-        right: LayerPattern[U] = other
+        left, right = list(reversed(self.runs)), list(reversed(other.runs))
         runs: list[PatternRun[tuple[T, U]]] = []
-        while left.runs and right.runs:
-            a, b = left.runs[0], right.runs[0]
+        while left and right:
+            a, b = left.pop(), right.pop()
             shared = min(a.length, b.length)
             period_length = min(lcm(len(a.period), len(b.period)), shared)
             period = tuple((a.period[i % len(a.period)], b.period[i % len(b.period)]) for i in range(period_length))
             whole, rest = divmod(shared, period_length)
             runs.append(PatternRun(period, whole))
             runs.extend(LayerPattern.of(period[:rest]).runs)
-            left, right = left.tail(shared), right.tail(shared)
+            left.extend(reversed(LayerPattern((a,)).tail(shared).runs))
+            right.extend(reversed(LayerPattern((b,)).tail(shared).runs))
         return LayerPattern(tuple(runs))
 
 

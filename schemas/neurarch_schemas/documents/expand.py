@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node
-from neurarch_schemas.documents.strict import NEXT, PAIR, SCALAR, SPACE, Scan, scan_string, strict_scanner
+from neurarch_schemas.documents.strict import NEXT, PAIR, SCALAR, SPACE, Scan, scan_string, sound_scanner
 
 
 def expand(node: Node, text: str, start: int) -> Node:
     """Finds the members of a node whose text begins at ``start``; their values stay the objects they are."""
     if node.members is None:
         data = node.data
-        members, starts = _pairs(data, text, start) if isinstance(data, dict) else _elements(data, text, start)
+        closing = start + node.length - 1
+        members, starts = (
+            _pairs(data, text, start, closing) if isinstance(data, dict) else _elements(data, text, start, closing)
+        )
         # Another thread may do the same at once: the places first, since members tell that they are there.
         node.starts = starts
         node.members = members
     return node
 
 
-def _pairs(data: dict[str, JSONValue], text: str, start: int) -> tuple[list[Member], list[int]]:
+def _pairs(data: dict[str, JSONValue], text: str, start: int, closing: int) -> tuple[list[Member], list[int]]:
     members: list[Member] = []
     starts: list[int] = []
-    scan = strict_scanner()
+    scan = sound_scanner()
     at = start + 1
     while len(members) < len(data):
         at = _space(text, at)
@@ -31,21 +34,23 @@ def _pairs(data: dict[str, JSONValue], text: str, start: int) -> tuple[list[Memb
         else:
             key, key_end = scan_string(text, at + 1, True)
             value_at = _space(text, _space(text, key_end) + 1)
-        end = _end_of_value(scan, text, value_at)
+        is_last = len(members) == len(data) - 1
+        end = _end_of_last(text, closing) if is_last else _end_of_value(scan, text, value_at)
         members.append(Member(key, key_end - at, value_at - at, end - value_at, data[key]))
         starts.append(at - start)
         at = _behind_comma(text, end)
     return members, starts
 
 
-def _elements(data: list[JSONValue], text: str, start: int) -> tuple[list[Member], list[int]]:
+def _elements(data: list[JSONValue], text: str, start: int, closing: int) -> tuple[list[Member], list[int]]:
     members: list[Member] = []
     starts: list[int] = []
-    scan = strict_scanner()
+    scan = sound_scanner()
     at = start + 1
     for value in data:
         at = _space(text, at)
-        end = _end_of_value(scan, text, at)
+        is_last = len(members) == len(data) - 1
+        end = _end_of_last(text, closing) if is_last else _end_of_value(scan, text, at)
         members.append(Member(None, 0, 0, end - at, value))
         starts.append(at - start)
         at = _behind_comma(text, end)
@@ -57,6 +62,13 @@ def _end_of_value(scan: Scan, text: str, at: int) -> int:
     if quick is None:
         return scan(text, at)[1]
     return at + len(quick[quick.lastindex or 1]) + (2 if quick.lastindex == 1 else 0)
+
+
+def _end_of_last(text: str, closing: int) -> int:
+    """Where the last value ends: it may be most of the text, and need not be read for that."""
+    while text[closing - 1] in " \t\n\r":
+        closing -= 1
+    return closing
 
 
 def _behind_comma(text: str, at: int) -> int:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from neurarch_schemas.documents.nodes import Member, Node
-from neurarch_schemas.documents.strict import MAX_DEPTH, SPACE, STRICT_ERRORS, is_too_deep, strict_scanner
+from neurarch_schemas.documents.strict import (
+    MAX_DEPTH,
+    SPACE,
+    STRICT_ERRORS,
+    pairs_within,
+    sound_scanner,
+    strict_scanner,
+)
 
 
 def read(text: str, comments_allowed: bool = False) -> Node:
@@ -22,11 +29,17 @@ def _sound(text: str) -> Node | None:
     begin = SPACE.match(text)
     start = 0 if begin is None else begin.end()
     try:
-        value, end = strict_scanner()(text, start)
+        value, end = sound_scanner()(text, start)
+        pairs = pairs_within(value, MAX_DEPTH)
+        if pairs is None:
+            return None
+        # As many pairs as colons, so no key was written twice; a colon in a string leaves it open.
+        if pairs != text.count(":"):
+            value, end = strict_scanner()(text, start)
     except STRICT_ERRORS:
         return None
     behind = SPACE.match(text, end)
-    if behind is None or behind.end() != len(text) or is_too_deep(text, start, end, value, MAX_DEPTH):
+    if behind is None or behind.end() != len(text):
         return None
     root = Node("array", len(text), [value])
     root.members = [Member(None, 0, 0, end - start, value)]

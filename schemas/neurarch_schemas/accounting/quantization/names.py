@@ -7,8 +7,10 @@ as the model class does ("model.layers.3.mlp.experts"); both are brought to one 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import translate
+from functools import cached_property
+from itertools import accumulate
 
 from neurarch_schemas.record import Record
 
@@ -41,11 +43,15 @@ class Names(Record):
         exact: set[str] = set()
         patterns: list[re.Pattern[str]] = []
         prefixes: list[str] = []
+        # A list may name each matrix of each expert, tens of thousands, one behind the other.
+        experts = "\0"
         for name in written:
-            if not isinstance(name, str):
+            if not isinstance(name, str) or name.startswith(experts):
                 continue
-            if not name.startswith("re:") and "*" not in name:
+            if "*" not in name and not name.startswith("re:"):
                 exact.add(canonical(name))
+                end = name.find(".experts.")
+                experts = name[: end + len(".experts.")] if end >= 0 else experts
                 continue
             if not name.startswith("re:") and not any(letter in name[:-1] for letter in "*?["):
                 prefixes.append(name[:-1])
@@ -56,14 +62,21 @@ class Names(Record):
                 exact.add(name)
         return Names(frozenset(exact), tuple(patterns), tuple(prefixes))
 
+    @cached_property
+    def first_pieces(self) -> frozenset[str]:
+        """The components that exact names begin with, few where names are many."""
+        return frozenset([name.partition(".")[0] for name in self.exact])
+
     def __bool__(self) -> bool:
         return bool(self.exact or self.patterns or self.prefixes)
 
-    def match(self, name: str) -> bool:
-        pieces = canonical(name).split(".")
-        size = len(pieces)
-        if any(".".join(pieces[i:j]) in self.exact for i in range(size) for j in range(i + 1, size + 1)):
-            return True
+    def match(self, name: str, pieces: Sequence[str]) -> bool:
+        """``pieces`` are the components of the canonical ``name``."""
+        for start, piece in enumerate(pieces):
+            if piece in self.first_pieces and not self.exact.isdisjoint(accumulate(pieces[start:], "{}.{}".format)):
+                return True
+        if not self.prefixes and not self.patterns:
+            return False
         spellings = (name, name.replace("model.", "", 1), f"language_model.{name}")
         if any(spelling.startswith(self.prefixes) for spelling in spellings):
             return True

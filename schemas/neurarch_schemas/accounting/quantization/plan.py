@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import Literal
 
-from neurarch_schemas.accounting.quantization.names import Names
+from neurarch_schemas.accounting.quantization.names import Names, canonical
 from neurarch_schemas.accounting.quantization.schemes import (
     Awq,
     BitsAndBytes,
@@ -44,10 +45,11 @@ class Plan(Record):
 
     def scheme_for(self, name: str) -> Scheme | None:
         """The scheme of the module called ``name``, None when it keeps the model's dtype."""
-        if self.skipped.match(name):
+        pieces = canonical(name).split(".")
+        if self.skipped.match(name, pieces):
             return None
         for group in self.groups:
-            if not group.targets or group.targets.match(name):
+            if not group.targets or group.targets.match(name, pieces):
                 return group.scheme
         return None
 
@@ -92,17 +94,15 @@ def _grouped(fields: Fields) -> Plan | str:
     """compressed-tensors and ModelOpt: groups of targets, or layers listed one by one."""
     listed = fields.get("quantized_layers")
     if isinstance(listed, dict) and listed:
-        by_algorithm: dict[str, list[str]] = {}
-        for name, layer in listed.items():
-            algorithm = str(layer.get("quant_algo")) if isinstance(layer, dict) else ""
-            by_algorithm.setdefault(algorithm, []).append(name)
+        algorithms = [str(layer.get("quant_algo")) if isinstance(layer, dict) else "" for layer in listed.values()]
+        different = dict.fromkeys(algorithms)
+        unknown = sorted(different.keys() - _MODELOPT.keys())
+        if unknown:
+            return f"the layout of {', '.join(unknown)} is not known"
         groups = tuple(
-            Group(_MODELOPT[algorithm], Names.of(names))
-            for algorithm, names in by_algorithm.items()
-            if algorithm in _MODELOPT
+            Group(_MODELOPT[one], Names.of(compress(listed, [algorithm == one for algorithm in algorithms])))
+            for one in different
         )
-        if len(groups) < len(by_algorithm):
-            return f"the layout of {', '.join(sorted(set(by_algorithm) - set(_MODELOPT)))} is not known"
         return Plan(groups, _skipped(fields))
     written = fields.get("config_groups")
     if isinstance(written, dict) and written:

@@ -63,5 +63,10 @@ def compact(value: JSONValue, longest: int = LONGEST) -> str:
             + "]"
         )
     else:
-        text = json.dumps(value, ensure_ascii=False)
+        text = ""
+        # Piece by piece: a value may be megabytes long.
+        for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+            text += piece
+            if len(text) > longest:
+                break
     return text if len(text) <= longest else text[: longest - 3] + "..."
