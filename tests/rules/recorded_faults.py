@@ -14,6 +14,8 @@ WINDOWED = ("gemma3_text", "gpt_oss", "olmo3")
 COMPOSITE = ("gemma3", "llava", "paligemma")
 STATE_SPACE = ("mamba2", "bamba", "falcon_h1")
 Data = dict[str, Any]
+NULL = object()
+"""Writes null where None takes the key out."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,14 @@ FAULTS = (
     Fault("auto-map-missing-file", DENSE, AUTO_MAP, beside=WEIGHTS),
     Fault("checkpoint-mismatch", DENSE, saved=True, tensors=lambda name: None if "1.mlp.up_proj" in name else name),
     Fault("decoder-flag-missing", ENCODERS, lambda c: {"architectures": [CAUSAL[c["model_type"]]]}),
+    Fault(
+        "decoder-start-missing",
+        ("bart", "marian", "whisper"),
+        lambda c: {
+            "decoder_start_token_id": NULL,
+            "architectures": [SEQ_TO_SEQ[c["model_type"]]],
+        },
+    ),
     Fault("deep-attention-default-init", DENSE, {"num_hidden_layers": 60, "layer_types": None}),
     Fault("experts-per-token-out-of-range", EXPERTS, {"num_experts_per_tok": 500}),
     Fault("feature-layer-out-of-range", ("llava", "convnext", "internvl"), lambda c: {STATES[c["model_type"]]: [90]}),
@@ -233,6 +243,11 @@ FAULTS = (
 )
 
 CAUSAL = {"bert": "BertLMHeadModel", "roberta": "RobertaForCausalLM", "electra": "ElectraForCausalLM"}
+SEQ_TO_SEQ = {
+    "bart": "BartForConditionalGeneration",
+    "marian": "MarianMTModel",
+    "whisper": "WhisperForConditionalGeneration",
+}
 STEP = {"qwen3_moe": "decoder_sparse_step", "qwen2_moe": "decoder_sparse_step", "jamba": "expert_layer_period"}
 CHOICE = {"resnet": "layer_type", "regnet": "layer_type", "dpt": "readout_type"}
 GROUPED = {

@@ -13,7 +13,7 @@ import pytest
 from neurarch_lsp.linting.lint import lint, read_text
 from neurarch_lsp.settings.resolve import Resolver
 from neurarch_rules.engine.discovery import all_rules
-from tests.rules.recorded_faults import FAULTS, Data, Fault
+from tests.rules.recorded_faults import FAULTS, NULL, Data, Fault
 from tests.rules.test_recorded_configs import recorded
 
 SINGLE_TYPE = {"architectures-vs-checkpoint", "overridden-value", "rope-key-newer-than-file"}
@@ -40,10 +40,10 @@ def change(config: Data, pointer: str, value: Any) -> None:
     *outer, last = pointer.split(".")
     for key in outer:
         config = config.setdefault(key, {})
-    if value is None and last != "eva_config":
+    if value is None:
         config.pop(last, None)
     else:
-        config[last] = value
+        config[last] = None if value is NULL else value
 
 
 def write(folder: Path, name: str, content: Any) -> Path:

@@ -31,6 +31,37 @@ IDS = (
     "forced_bos_token_id",
     "forced_eos_token_id",
 )
+PLACEHOLDERS = ("image_token_id", "image_token_index", "video_token_id", "video_token_index", "audio_token_index")
+LOOKED_UP = frozenset(
+    (
+        "aria",
+        "aya_vision",
+        "cohere2_vision",
+        "fast_vlm",
+        "glm4v",
+        "glm4v_moe",
+        "got_ocr2",
+        "idefics2",
+        "idefics3",
+        "internvl",
+        "llava",
+        "llava_next",
+        "llava_next_video",
+        "llava_onevision",
+        "mistral3",
+        "qwen2_5_vl",
+        "qwen2_audio",
+        "qwen2_vl",
+        "qwen3_5",
+        "qwen3_5_moe",
+        "qwen3_vl",
+        "qwen3_vl_moe",
+        "smolvlm",
+        "video_llava",
+        "vipllava",
+    )
+)
+"""Families that look placeholders up like any token before features take their place; others spare them."""
 ROWS = ("vocab_size", "n_vocab", "padded_vocab_size")
 OTHER_ROWS = ("text_vocab_size", "codebook_vocab_size", "audio_vocab_size")
 """Speech models that have one table for several vocabularies, or several tables: which id is whose differs."""
@@ -56,7 +87,10 @@ def check(context: Context) -> Iterator[Finding]:
         if any(integer(owner, name) is not None for name in OTHER_ROWS):
             continue
         key = next(name for name in ROWS if integer(owner, name) is not None)
-        for name in IDS:
+        names = dict.fromkeys(IDS)
+        if config.is_native and config.model_type in LOOKED_UP:
+            names.update(dict.fromkeys(config.synonyms.get(name, name) for name in PLACEHOLDERS))
+        for name in names:
             yield from _check(config, owner, key, rows, name)
 
 
@@ -85,8 +119,11 @@ def _check(config: ModelConfig, owner: ModelConfig, key: str, rows: int, name: s
         if config.is_native and are_defaults(config, name) and are_defaults(owner, key):
             continue
         severity: Severity = "error" if name == "pad_token_id" and _pads(config, rows, number) else "warning"
+        if name.startswith("image_token"):
+            severity = "error"
         what = f"{name} {number}" + ("" if is_written(config, name) else " (the default)")
-        consequence = "the embedding cannot be built" if severity == "error" else "looking it up crashes"
+        is_built = severity != "error" or name != "pad_token_id"
+        consequence = "looking it up crashes" if is_built else "the embedding cannot be built"
         if name in ("eos_token_id",) and severity == "warning":
             consequence = "the model can never produce it, so generation does not stop"
         yield Finding(
