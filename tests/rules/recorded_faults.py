@@ -54,6 +54,7 @@ def generation(rule: str, **block: Any) -> Fault:
 
 AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm"}
 AUTO_MAP = {"auto_map": {"AutoConfig": "configuration_own.OwnConfig", "AutoModel": "modeling_own.OwnModel"}}
+END = {"eos_token": "<|end|>", "added_tokens_decoder": {"7": {"content": "<|end|>"}}}
 WEIGHTS = {"model.safetensors": ""}
 TOKENIZER = {"model": {"type": "BPE", "vocab": {"a": 0, "b": 10_000_000}, "merges": []}}
 
@@ -83,6 +84,7 @@ FAULTS = (
     Fault("deep-attention-default-init", DENSE, {"num_hidden_layers": 60, "layer_types": None}),
     Fault("experts-per-token-out-of-range", EXPERTS, {"num_experts_per_tok": 500}),
     Fault("feature-layer-out-of-range", ("llava", "convnext", "internvl"), lambda c: {STATES[c["model_type"]]: [90]}),
+    Fault("end-token-mismatch", DENSE, {"eos_token_id": 2}, beside={"tokenizer_config.json": END}),
     Fault("full-mha-serving-cost", DENSE, lambda c: {"num_key_value_heads": c["num_attention_heads"], "head_dim": 128}),
     generation("generation-flag-ignored", temperature=0.9),
     generation("generation-misspelled-key", do_sample=False, max_new_tokesn=20),
@@ -131,6 +133,11 @@ FAULTS = (
         "parallel-lists-mismatch",
         ("segformer", "wav2vec2", "swin"),
         lambda c: {p: c[p][:-1] for p in PARALLEL & set(c)},
+    ),
+    Fault(
+        "preprocessor-mismatch",
+        ("whisper", "speech_to_text", "vit"),
+        beside={"preprocessor_config.json": {"feature_size": 60, "size": {"height": 60, "width": 60}}},
     ),
     Fault("quant-contradiction", DENSE, {"quantization_config": {"load_in_4bit": True, "load_in_8bit": True}}),
     Fault("quant-kernel-shape", DENSE, {"intermediate_size": 10944, "quantization_config": {**AWQ, "group_size": 64}}),
