@@ -8,6 +8,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import experts, geometry
 from neurarch_rules.facts.places import configs, integer, is_written, place, related
 from neurarch_rules.facts.words import counted
+from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
     name="layer-count-out-of-range",
@@ -24,12 +25,15 @@ FIRST_LAYERS = (
     "num_dense_layers",
 )
 
+MANY = 1000
+
 
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
         depth = geometry.layers(config)
         if depth is None or depth.value <= 0:
             continue
+        yield from _no_experts(config, depth)
         for name in FIRST_LAYERS:
             count = integer(config, name)
             if count is None or count <= depth.value or not (is_written(config, name) or is_written(config, depth.key)):
@@ -39,3 +43,20 @@ def check(context: Context) -> Iterator[Finding]:
             if mixture is not None and "dense" in name:
                 message += f": every layer is dense and none of the {mixture.value} experts is built"
             yield Finding(message, place(config, name), (related(config, depth.key),))
+
+
+def _no_experts(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:
+    """Exactly all layers are dense."""
+    mixture, dense = experts.total(config), config.get("mlp_only_layers")
+    if mixture is None or not is_written(config, mixture.key) or depth.value < 2:
+        return
+    names = [name for name in FIRST_LAYERS if "dense" in name and integer(config, name) == depth.value]
+    if isinstance(dense, list) and set(range(min(depth.value, MANY))) <= {at for at in dense if isinstance(at, int)}:
+        names += ["mlp_only_layers"] if len(dense) >= depth.value else []
+    for name in names:
+        if is_written(config, name):
+            yield Finding(
+                f"{name} makes all {counted(depth.value, 'layer')} dense: none of the {mixture.value} experts is built",
+                place(config, name),
+                (related(config, mixture.key), related(config, depth.key)),
+            )

@@ -9,7 +9,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.fixes import combined
 from neurarch_rules.facts.layers import mtp_layers
-from neurarch_rules.facts.places import as_written, configs, place, pointer, related, written
+from neurarch_rules.facts.places import as_written, configs, is_written, place, pointer, related, written
 from neurarch_rules.facts.words import counted
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_edits import insert_element, remove_element
@@ -21,7 +21,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A per-layer list does not have one entry per layer",
-    needs=("[", "hybrid_override_pattern"),
+    needs=("[", "hybrid_override_pattern", "zamba2"),
 )
 
 PER_LAYER = (
@@ -53,7 +53,23 @@ def check(context: Context) -> Iterator[Finding]:
             if len(setting.value) != depth.value and not _is_as_long_as_written(config, depth, setting.value):
                 yield _finding(context, config, depth, name, setting.value)
         yield from _nearly_per_layer(context, config, depth)
+        yield from _by_default(config, depth)
         yield from _pattern(config, depth)
+
+
+def _by_default(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:
+    """A class whose list is a constant of one size: another number of layers needs a list of its own."""
+    setting = config.setting("layer_types")
+    if not config.is_native or setting is None or setting.pointer is not None or not isinstance(setting.value, list):
+        return
+    if not setting.value or len(setting.value) == depth.value or not is_written(config, depth.key):
+        return
+    yield Finding(
+        f"{depth.key} is {depth.value}, but {setting.name} is not given and has {len(setting.value)} entries by default: "
+        f"transformers refuses the file; write the {depth.value} layers out",
+        place(config, depth.key),
+        (related(config, setting.name, f"{setting.name} has {len(setting.value)} entries by default"),),
+    )
 
 
 def _is_as_long_as_written(config: ModelConfig, depth: geometry.Named, values: list[JSONValue]) -> bool:

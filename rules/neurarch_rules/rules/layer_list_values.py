@@ -17,10 +17,11 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A per-layer list names a layer type that does not exist, or an index that is no layer",
-    needs=("_types", "mlp_only_layers", "full_attn_idxs", "layer_indices", "moe_layers"),
+    needs=("_types", "mlp_only_layers", "full_attn_idxs", "layer_indices", "moe_layers", "_pattern"),
 )
 
 INDICES = ("mlp_only_layers", "full_attn_idxs", "attn_layer_indices", "moe_layers", "attention_layer_indices")
+LETTERS = {"M": "state space", "*": "attention", "-": "feed-forward", "E": "experts"}
 SHARING = ("indexer_types",)
 
 
@@ -29,10 +30,26 @@ def check(context: Context) -> Iterator[Finding]:
         if config.is_native:
             for name, allowed in _allowed().items():
                 yield from _entries(config, name, [*allowed, *_of_its_own(config, name)])
+        yield from _letters(config)
         for name in SHARING:
             yield from _first_shared(config, name)
         for name in INDICES:
             yield from _indices(config, name)
+
+
+def _letters(config: ModelConfig) -> Iterator[Finding]:
+    """A string with one letter a layer."""
+    setting = as_written(config, "hybrid_override_pattern")
+    if not config.is_native or setting is None or setting.pointer is None or not isinstance(setting.value, str):
+        return
+    unknown = sorted(set(setting.value) - LETTERS.keys() - {"|"})
+    if unknown:
+        known = either([f"{letter} ({kind})" for letter, kind in LETTERS.items()])
+        yield Finding(
+            f"hybrid_override_pattern has the letter {listed([quoted(letter) for letter in unknown])}, which stands "
+            f"for no layer: it may be {known}",
+            place(config, "hybrid_override_pattern"),
+        )
 
 
 def _allowed() -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ RULE = RuleInfo(
     name="layer-step-out-of-range",
     severity="error",
     category="correctness",
-    summary="Every how many layers something comes is zero, or larger than the number of layers",
+    summary="Every how many layers something comes is zero, above the number of layers, or below its own offset",
     needs=("step", "freq", "period", "pattern", "interval"),
 )
 
@@ -37,6 +37,8 @@ def check(context: Context) -> Iterator[Finding]:
             step = integer(config, name)
             if step is not None and is_written(config, name):
                 yield from _check(config, name, step)
+            if step is not None and step > 0 and name.endswith("_period"):
+                yield from _offset(config, name, step)
 
 
 def _check(config: ModelConfig, name: str, step: int) -> Iterator[Finding]:
@@ -56,6 +58,20 @@ def _check(config: ModelConfig, name: str, step: int) -> Iterator[Finding]:
             (related(config, depth.key),),
             severity="warning",
         )
+
+
+def _offset(config: ModelConfig, name: str, period: int) -> Iterator[Finding]:
+    """Which layer of each period it is."""
+    key = name.replace("_period", "_offset")
+    offset = integer(config, key)
+    if offset is None or offset < period or not (is_written(config, key) or is_written(config, name)):
+        return
+    yield Finding(
+        f"{key} is {offset}, but a period has the layers 0 to {period - 1}: no layer is ever the one",
+        place(config, key),
+        (related(config, name),),
+        severity=None if config.is_native else "warning",
+    )
 
 
 def _starts_within(config: ModelConfig, name: str, depth: int) -> bool:

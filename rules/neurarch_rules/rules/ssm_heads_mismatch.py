@@ -13,22 +13,32 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="Heads and head size of a state-space layer do not make up its inner width",
-    needs=("expand",),
+    needs=("mamba", "expand"),
 )
 
 NAMES = (
-    ("expand", "num_heads", "head_dim", "n_groups"),
-    ("mamba_expand", "mamba_n_heads", "mamba_d_head", "mamba_n_groups"),
+    ("expand", "num_heads", "head_dim"),
+    ("mamba_expand", "mamba_n_heads", "mamba_d_head"),
+)
+
+
+GROUPED = (
+    ("num_heads", "n_groups"),
+    ("mamba_n_heads", "mamba_n_groups"),
+    ("mamba_num_heads", "n_groups"),
+    ("n_mamba_heads", "mamba_ngroups"),
 )
 
 
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
-        for expand, heads, size, groups in NAMES:
-            yield from _check(config, expand, heads, size, groups)
+        for expand, heads, size in NAMES:
+            yield from _check(config, expand, heads, size)
+        for heads, groups in GROUPED:
+            yield from _groups(config, heads, groups)
 
 
-def _check(config: ModelConfig, expand_key: str, heads_key: str, size_key: str, groups_key: str) -> Iterator[Finding]:
+def _check(config: ModelConfig, expand_key: str, heads_key: str, size_key: str) -> Iterator[Finding]:
     hidden, expand = integer(config, "hidden_size"), number(config.get(expand_key))
     heads, size = integer(config, heads_key), integer(config, size_key)
     if hidden is None or expand is None or heads is None or heads <= 0:
@@ -55,11 +65,19 @@ def _check(config: ModelConfig, expand_key: str, heads_key: str, size_key: str, 
             others,
             severity=None if config.is_native else "warning",
         )
-    count = integer(config, groups_key)
-    if count is not None and count > 0 and heads % count:
-        yield Finding(
-            f"{heads} state-space heads cannot share {count} groups",
-            place(config, groups_key),
-            (related(config, heads_key),),
-            severity=None if config.is_native else "warning",
-        )
+
+
+def _groups(config: ModelConfig, heads_key: str, groups_key: str) -> Iterator[Finding]:
+    heads, count = integer(config, heads_key), integer(config, groups_key)
+    if heads is None or count is None or heads <= 0 or count <= 0 or heads % count == 0:
+        return
+    if not (is_written(config, heads_key) or is_written(config, groups_key)):
+        return
+    if heads_key == "num_heads" and number(config.get("expand")) is None:
+        return  # attention heads and groups of experts in other families
+    yield Finding(
+        f"{heads} state-space heads cannot share {count} groups",
+        place(config, groups_key),
+        (related(config, heads_key),),
+        severity=None if config.is_native else "warning",
+    )
