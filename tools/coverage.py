@@ -45,16 +45,55 @@ def verdict(record: dict[str, Any]) -> str:
     return "exact" if ours == expected else "wrong"
 
 
+def records(name: str) -> list[dict[str, Any]]:
+    text = lzma.decompress((ROOT / "tests" / "data" / f"{name}.jsonl.xz").read_bytes()).decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def verdicts() -> dict[str, dict[str, str]]:
     """group -> model type -> the worst verdict over its recorded variants."""
-    text = lzma.decompress((ROOT / "tests" / "data" / "parameters.jsonl.xz").read_bytes()).decode()
     found: dict[str, dict[str, str]] = {name: {} for name in GROUPS}
-    for line in text.splitlines():
-        record = json.loads(line)
+    for record in records("parameters"):
         types = found[group(record["architecture"])]
         if types.get(record["model_type"], "exact") == "exact":
             types[record["model_type"]] = verdict(record)
     return found
+
+
+def classes() -> dict[str, dict[str, str]]:
+    """model type -> class -> verdict, for every class that transformers maps to a type (tools/record_heads.py)."""
+    found: dict[str, dict[str, str]] = {}
+    for record in records("heads"):
+        found.setdefault(record["model_type"], {})[record["architecture"]] = verdict(record)
+    return found
+
+
+def further_classes(found: dict[str, dict[str, str]], listed: set[str]) -> list[str]:
+    """What else is exact: the other classes of a type, and types that the tables above do not list."""
+    known = {model_type: each for model_type, each in found.items() if model_type in architectures.families()}
+    count = sum(len(each) for each in known.values())
+    exact = sum(value == "exact" for each in known.values() for value in each.values())
+    refused = [
+        f"`{name}` of `{model_type}`"
+        for model_type, each in known.items()
+        for name, value in each.items()
+        if value != "exact"
+    ]
+    return [
+        "",
+        "## Every class of a type",
+        "",
+        f"transformers maps {count} recorded classes to these types: with a language, classification, retrieval or",
+        f"segmentation head, as a backbone, for pre-training. {exact} are exact in a small model with three labels; refused: "
+        + ", ".join(refused)
+        + ".",
+        "",
+        "Exact too: " + ", ".join(f"`{name}`" for name in sorted(known) if name not in listed) + ".",
+        "",
+        "Recorded types without an architecture here: "
+        + ", ".join(f"`{name}`" for name in sorted(set(found) - set(known)))
+        + ".",
+    ]
 
 
 def page(found: dict[str, dict[str, str]]) -> str:
@@ -86,7 +125,8 @@ def page(found: dict[str, dict[str, str]]) -> str:
         if refused:
             lines += ["", "Refused:", ""]
             lines += [f"- `{model_type}`: {reason}" for model_type, reason in refused.items()]
-    return "\n".join(lines) + "\n"
+    listed = {model_type for types in found.values() for model_type in types}
+    return "\n".join([*lines, *further_classes(classes(), listed)]) + "\n"
 
 
 def main() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -12,9 +11,8 @@ from neurarch_schemas.accounting.kv_cache import kv_cache
 from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.read import read_config
-from neurarch_schemas.modules.tree import Module, rows
 
-from .conftest import recorded
+from .conftest import expected_tensors, recorded, tensors
 
 RECORDS = recorded("parameters")
 CACHES = recorded("kv_cache")
@@ -30,15 +28,9 @@ def written_configs(record: dict[str, Any]) -> list[dict[str, Any]]:
     return [record["config"], bare] if record["variant"] == "default" else [record["config"]]
 
 
-def tensors(tree: Module) -> Counter[tuple[str, tuple[int, ...], str]]:
-    return Counter({(row.name, row.shape, str(row.kind)): row.count for row in rows(tree)})
-
-
 @pytest.mark.parametrize("record", RECORDS, ids=label)
 def test_tensors(record: dict[str, Any]) -> None:
-    expected: Counter[tuple[str, tuple[int, ...], str]] = Counter()
-    for name, shape, kind, count in record["tensors"]:
-        expected[(name, tuple(shape), kind)] += count
+    expected = expected_tensors(record)
     for written in written_configs(record):
         if record["model_type"] not in architectures.families():
             with pytest.raises(CannotBuild, match="not known"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.architectures.composite import either_tied, text_model, tower, with_output_head
+from neurarch_schemas.architectures.composite import GENERATING, either_tied, text_model, tower, with_output_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.tree import Module
 
@@ -31,4 +31,7 @@ _TIED_LIKE_TEXT = ("qwen2_vl", "qwen2_5_vl")
 def build(config: ModelConfig) -> Module:
     parts = {"visual": tower(config), "language_model": text_model(config)}
     tied = either_tied(config) if config.model_type in _TIED_LIKE_TEXT else None
-    return with_output_head(config, {**parts}, tied=tied)
+    heads: tuple[str, ...] = GENERATING
+    if config.model_type == "qwen3_5":
+        heads += ("ForSequenceClassification", "ForTokenClassification")
+    return with_output_head(config, {**parts}, tied=tied, heads=heads)
