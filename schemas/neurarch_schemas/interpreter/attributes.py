@@ -452,7 +452,10 @@ class Attributes(Core):
         elif kind is Class:
             self._set_class_attr(value, name, item)
         elif kind is PythonModule:
-            value.namespace[name] = item
+            if name == "__class__" and isinstance(item, Class):
+                value.cls = item
+            else:
+                value.namespace[name] = item
         elif kind is Function and name == "__defaults__":
             value.defaults = list(item or ())
         elif kind is Function and name == "__name__":

@@ -174,6 +174,9 @@ def install(machine: Machine) -> None:
     type_class = Class(machine, "type", construct=_type)
     type_class.namespace["__new__"] = StaticMethod(Builtin("__new__", _type_new))
     type_class.namespace["__init__"] = Builtin("__init__", lambda machine, *args, **kwargs: None, binds=True)
+    type_class.namespace["__call__"] = Builtin(
+        "__call__", lambda machine, cls, /, *args, **kwargs: machine.instantiate(cls, list(args), kwargs), binds=True
+    )
     machine.host_classes[Class] = type_class
     builtins["type"] = type_class
 
@@ -351,17 +354,17 @@ def _partial(machine: Machine, function: Value, *args: Value, **kwargs: Value) -
     return Partial(function, list(args), kwargs)
 
 
-def _type(machine: Machine, value: Value, bases: Value = MISSING, namespace: Value = MISSING, **kwargs: Value) -> Value:
+def _type(
+    machine: Machine, value: Value, bases: Value = MISSING, namespace: Value = MISSING, /, **kwargs: Value
+) -> Value:
     if bases is MISSING:
         return Unknown(value.reason) if type(value) is Unknown else machine.type_of(value)
     return machine.create_class(value, list(bases), dict(namespace), machine.frame, kwargs)
 
 
 def _type_new(
-    machine: Machine, meta: Class, name: Value, bases: Value = (), namespace: Value = None, **kwargs: Value
+    machine: Machine, meta: Class, name: Value, bases: Value = (), namespace: Value = None, /, **kwargs: Value
 ) -> Value:
-    made = {"<made>": True, **kwargs}
-    made.pop("<made>")
     real = [base for base in bases if isinstance(base, Class) and base.name != "object"]
     unknown = next((base for base in bases if type(base) is Unknown), None)
     return machine.build_class(name, real, unknown, dict(namespace or {}), kwargs, meta, None, None)

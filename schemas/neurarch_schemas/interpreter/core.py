@@ -69,6 +69,9 @@ class Core:
         """As ``get_attr``; MISSING where it would raise AttributeError."""
         raise NotImplementedError
 
+    def bind(self, found: Value, value: Value, cls: Class) -> Value:
+        raise NotImplementedError
+
     def set_attr(self, value: Value, name: str, item: Value) -> None:
         raise NotImplementedError
 

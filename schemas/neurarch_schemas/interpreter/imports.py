@@ -16,6 +16,7 @@ from neurarch_schemas.interpreter.scopes import Frame, assigned_names
 from neurarch_schemas.interpreter.values import (
     INSTANCE_TYPES,
     MISSING,
+    Builtin,
     LazyImport,
     PythonModule,
     Raised,
@@ -305,6 +306,14 @@ class Imports(Core):
             return namespace
         if name == "__class__":
             return self.type_of(module)
+        if name == "__getattribute__":
+            return Builtin(name, lambda machine, key: machine.get_attr(module, key))
+        if name == "__file__" and module.file is None:
+            return Unknown(f"the file of {module.name}", data=True)
+        if module.cls is not None:
+            found = module.cls.lookup(name)
+            if found is not MISSING:
+                return self.bind(found, module, module.cls)
         if dotted in self.modules:
             return self.modules[dotted]
         if catalogue.is_submodule(dotted) if module.missing is not None else module.is_package and self.exists(dotted):

@@ -132,6 +132,18 @@ class Sources:
         path = os.path.normpath(path)
         return any(path == root or path.startswith(root.rstrip("/") + "/") for root in self.search_paths)
 
+    def is_file(self, path: str) -> bool:
+        """Whether there is such a file below the search paths."""
+        path = os.path.normpath(path)
+        return os.path.isabs(path) and self.inside(path) and os.path.isfile(path)
+
+    def entries(self, path: str) -> list[str] | None:
+        """The names in a folder below the search paths, sorted; None where there is no such folder."""
+        path = os.path.normpath(path)
+        if not (os.path.isabs(path) and self.inside(path) and os.path.isdir(path)):
+            return None
+        return sorted(self._listing(path))
+
     def readable(self, path: str) -> str | None:
         """The text of a data file a program may read: below the search paths only."""
         return self.text(os.path.normpath(path)) if self.inside(path) and os.path.isabs(path) else None

@@ -603,7 +603,7 @@ class Super:
 class PythonModule:
     """A module of the program or one of ours. ``missing`` answers for names we do not model."""
 
-    __slots__ = ("attributes", "file", "is_package", "loading", "missing", "name", "namespace", "stars")
+    __slots__ = ("cls", "file", "is_package", "loading", "missing", "name", "namespace", "stars")
 
     def __init__(self, name: str, file: str | None = None, is_package: bool = False) -> None:
         self.name = name
@@ -614,7 +614,8 @@ class PythonModule:
         self.loading = False
         self.stars: list[str] = []
         """Modules whose public names are imported with a star, found when a name is needed."""
-        self.attributes: dict[str, Any] = {}
+        self.cls: Class | None = None
+        """A class the program gave the module (``module.__class__ = ...``)."""
 
     def __repr__(self) -> str:
         return f"<module '{self.name}'>"

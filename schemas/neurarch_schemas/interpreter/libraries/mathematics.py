@@ -73,6 +73,7 @@ def _operator() -> PythonModule:
     kinds = {
         "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv,
         "mod": ast.Mod, "pow": ast.Pow, "and_": ast.BitAnd, "or_": ast.BitOr, "xor": ast.BitXor,
+        "lshift": ast.LShift, "rshift": ast.RShift, "matmul": ast.MatMult, "concat": ast.Add,
     }  # fmt: skip
     compares = {
         "eq": ast.Eq,
@@ -91,14 +92,26 @@ def _operator() -> PythonModule:
     entries["methodcaller"] = _methodcaller
     entries["getitem"] = lambda machine, value, key: machine.subscript(value, key)
     entries["contains"] = lambda machine, value, item: machine.compare(ast.In, item, value)
-    entries["neg"] = plain(operator.neg)
+    entries["setitem"] = lambda machine, value, key, item: machine.set_item(value, key, item)
+    entries["delitem"] = lambda machine, value, key: machine.del_item(value, key)
+    entries["countOf"] = lambda machine, values, item: sum(
+        machine.truth(machine.compare(ast.Eq, each, item)) for each in machine.iterate(values)
+    )
     entries["not_"] = lambda machine, value: not machine.truth(value)
-    entries["index"] = plain(operator.index)
+    entries["truth"] = lambda machine, value: machine.truth(value)
+    for name in ("neg", "pos", "abs", "invert", "inv", "index"):
+        entries[name] = plain(getattr(operator, name))
+    for name, kind in kinds.items():
+        entries["i" + name.removesuffix("_")] = _in_place(kind)
     return module("operator", entries)
 
 
 def _binary(kind: type) -> Any:
     return lambda machine, left, right: machine.binary(kind, left, right)
+
+
+def _in_place(kind: type) -> Any:
+    return lambda machine, left, right: machine.in_place(kind, left, right)
 
 
 def _compare(kind: type) -> Any:

@@ -1,4 +1,4 @@
-"""os, sys, pathlib, json, time, logging, warnings, threading, weakref, string: what constructors ask of them.
+"""os, sys, json, time, logging, warnings, threading, weakref, string: what constructors ask of them.
 
 Nothing is read from the machine: the environment is empty, files exist only on the search paths.
 """
@@ -6,21 +6,18 @@ Nothing is read from the machine: the environment is empty, files exist only on 
 from __future__ import annotations
 
 import json
-import os.path
 import string as host_string
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from neurarch_schemas.interpreter.libraries.files import TextFile, find_files, open_file
-from neurarch_schemas.interpreter.libraries.library import method, module, new_class, nothing, plain, unknown_data
+from neurarch_schemas.interpreter.libraries.files import TextFile
+from neurarch_schemas.interpreter.libraries.library import method, module, new_class, nothing, unknown_data
+from neurarch_schemas.interpreter.libraries.paths import list_folder, path_text
 from neurarch_schemas.interpreter.values import (
-    MISSING,
     Builtin,
     Class,
     Instance,
-    Property,
     PythonModule,
-    StrInstance,
     Unknown,
     Value,
 )
@@ -32,9 +29,7 @@ if TYPE_CHECKING:
 def build(machine: Machine, name: str) -> PythonModule:
     makers: dict[str, Callable[[Machine], PythonModule]] = {
         "os": _os,
-        "os.path": _os_path,
         "sys": _sys,
-        "pathlib": _pathlib,
         "platform": _platform,
         "time": _time,
         "json": _json,
@@ -67,21 +62,11 @@ def _os(machine: Machine) -> PythonModule:
             "cpu_count": lambda machine: 1,
             "makedirs": nothing,
             "PathLike": Class(machine, "PathLike", module="os"),
-            "fspath": lambda machine, value: str(value),
-            "listdir": lambda machine, *args: Unknown("a directory listing", data=True),
+            "fspath": lambda machine, value: path_text(value),
+            "listdir": list_folder,
             "getpid": lambda machine: 1,
         },
     )
-
-
-def _os_path(machine: Machine) -> PythonModule:
-    names = ("join", "basename", "dirname", "splitext", "normpath", "isabs", "split", "commonprefix")
-    entries: dict[str, Value] = {name: plain(getattr(os.path, name)) for name in names}
-    entries["abspath"] = entries["realpath"] = entries["expanduser"] = entries["expandvars"] = plain(os.path.normpath)
-    entries["exists"] = entries["isfile"] = lambda machine, path: machine.sources.readable(str(path)) is not None
-    entries["isdir"] = lambda machine, path: False
-    entries["sep"] = "/"
-    return module("os.path", entries)
 
 
 class LoadedModules(dict):  # type: ignore[type-arg]  # values of the program
@@ -213,7 +198,7 @@ def _logging(machine: Machine) -> PythonModule:
     logger = new_class(machine, "Logger", "logging", dict.fromkeys(names, nothing))
     logger.namespace["isEnabledFor"] = method("isEnabledFor", lambda machine, self, level: False)
     logger.namespace["getEffectiveLevel"] = method("getEffectiveLevel", lambda machine, self: 30)
-    logger.namespace["hasHandlers"] = method("hasHandlers", lambda machine, self: True)
+    logger.namespace["hasHandlers"] = method("hasHandlers", lambda machine, self: False)
     logger.namespace["__init__"] = method("__init__", nothing)
     logger.namespace.update(handlers=[], propagate=False, level=30, name="root", disabled=False)
     root = Instance(logger)
@@ -301,98 +286,3 @@ def _weakref(machine: Machine) -> PythonModule:
 def _string(machine: Machine) -> PythonModule:
     names = ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "punctuation", "whitespace", "hexdigits")
     return module("string", {name: getattr(host_string, name) for name in names})
-
-
-def _pathlib(machine: Machine) -> PythonModule:
-    path = Class(machine, "Path", (machine.builtins["str"],), module="pathlib")
-    path.native = None
-    path.mro = (path,)
-    path.namespaces = (path.namespace,)
-
-    def make(text: str) -> Instance:
-        made = Instance(path)
-        made.attrs["<path>"] = os.path.normpath(text) if text else "."
-        return made
-
-    def text(value: Value) -> str:
-        return value.attrs["<path>"] if isinstance(value, Instance) and "<path>" in value.attrs else str(value)
-
-    def construct(machine: Machine, *parts: Value) -> Value:
-        for part in parts:
-            if type(part) is Unknown:
-                return part
-        return make(os.path.join("", *(text(part) for part in parts)))
-
-    def prop(function: Any) -> Property:
-        return Property(Builtin("property", lambda machine, self: function(text(self))))
-
-    path.construct = construct
-    path.namespace.update(
-        {
-            "__truediv__": method(
-                "__truediv__", lambda machine, self, other: make(os.path.join(text(self), text(other)))
-            ),
-            "__str__": method("__str__", lambda machine, self: text(self)),
-            "__repr__": method("__repr__", lambda machine, self: text(self)),
-            "__hash__": method("__hash__", lambda machine, self: hash(text(self))),
-            "__eq__": method("__eq__", lambda machine, self, other: text(self) == text(other)),
-            "__fspath__": method("__fspath__", lambda machine, self: text(self)),
-            "joinpath": method(
-                "joinpath", lambda machine, self, *parts: make(os.path.join(text(self), *map(text, parts)))
-            ),
-            "resolve": method("resolve", lambda machine, self, *args, **kwargs: self),
-            "absolute": method("absolute", lambda machine, self: self),
-            "expanduser": method("expanduser", lambda machine, self: self),
-            "as_posix": method("as_posix", lambda machine, self: text(self)),
-            "exists": method("exists", lambda machine, self: machine.sources.readable(text(self)) is not None),
-            "is_file": method("is_file", lambda machine, self: machine.sources.readable(text(self)) is not None),
-            "open": method(
-                "open", lambda machine, self, *args, **kwargs: open_file(machine, text(self), *args, **kwargs)
-            ),
-            "is_dir": method("is_dir", lambda machine, self: False),
-            "mkdir": method("mkdir", nothing),
-            "read_text": method("read_text", _read_text),
-            "with_suffix": method(
-                "with_suffix", lambda machine, self, suffix: make(os.path.splitext(text(self))[0] + suffix)
-            ),
-            "name": prop(os.path.basename),
-            "parent": prop(lambda value: make(os.path.dirname(value))),
-            "parents": prop(lambda value: _parents(make, value)),
-            "stem": prop(lambda value: os.path.splitext(os.path.basename(value))[0]),
-            "suffix": prop(lambda value: os.path.splitext(value)[1]),
-            "parts": prop(lambda value: tuple(value.split("/"))),
-            "glob": method(
-                "glob",
-                lambda machine, self, pattern: [make(each) for each in find_files(machine, f"{text(self)}/{pattern}")],
-            ),
-            "rglob": method(
-                "rglob",
-                lambda machine, self, pattern: [
-                    make(each) for each in find_files(machine, f"{text(self)}/**/{pattern}")
-                ],
-            ),
-            "cwd": Builtin("cwd", lambda machine: make("/")),
-            "home": Builtin("home", lambda machine: make("/")),
-        }
-    )
-    return module(
-        "pathlib", {"Path": path, "PurePath": path, "PosixPath": path, "WindowsPath": Class(machine, "WindowsPath")}
-    )
-
-
-def _parents(make: Any, value: str) -> list[Instance]:
-    found = []
-    while value not in ("", "/", "."):
-        value = os.path.dirname(value)
-        found.append(make(value))
-    return found
-
-
-def _read_text(machine: Machine, self: Instance, *args: Value, **kwargs: Value) -> Value:
-    found = machine.sources.readable(self.attrs["<path>"])
-    if found is None:
-        machine.fail("FileNotFoundError", self.attrs["<path>"])
-    return found
-
-
-__all__ = ["MISSING", "StrInstance", "build"]

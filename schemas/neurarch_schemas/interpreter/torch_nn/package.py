@@ -60,6 +60,7 @@ def setup(machine: Machine) -> None:
     if "torch.Tensor" in machine.state:
         return
     tensor = Class(machine, "Tensor", (), {}, "torch")
+    tensor.metaclass = Class(machine, "_TensorMeta", (), {"__getattr__": method("__getattr__", _unbound)}, "torch")
     tensor.construct = factories.old_tensor("Tensor")
     machine.state["torch.Tensor"] = tensor
     parameter = Class(machine, "Parameter", (tensor,), {}, "torch.nn.parameter", construct=make_parameter)
@@ -73,6 +74,17 @@ def setup(machine: Machine) -> None:
     for _name in ("Tensor",):
         tensor.namespace["__new__"] = _static(_new_tensor)
     parameter.namespace["__new__"] = _static(_new_parameter)
+
+
+def _unbound(machine: Machine, cls: Class, name: str) -> Value:
+    """``torch.Tensor.clone``: a method as a function of the tensor."""
+    if name.startswith("__"):
+        machine.fail("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
+
+    def call(machine: Machine, tensor: Value, *args: Value, **kwargs: Value) -> Value:
+        return machine.call(machine.get_attr(tensor, name), list(args), kwargs)
+
+    return Builtin(name, call)
 
 
 def _static(function: Any) -> Value:
@@ -158,6 +170,10 @@ def _decorator(machine: Machine, function: Value = None, *args: Value, **options
 
 def _false(machine: Machine, *args: Value, **kwargs: Value) -> bool:
     return False
+
+
+def _true(machine: Machine, *args: Value, **kwargs: Value) -> bool:
+    return True
 
 
 def _zero(machine: Machine, *args: Value, **kwargs: Value) -> int:
@@ -593,7 +609,7 @@ def _distributed(machine: Machine) -> PythonModule:
     return module(
         "torch.distributed",
         {
-            "is_available": _false,
+            "is_available": _true,
             "is_initialized": _false,
             "is_torchelastic_launched": _false,
             "get_world_size": lambda machine, *args, **kwargs: 1,

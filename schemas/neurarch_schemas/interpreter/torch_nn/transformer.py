@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.libraries.copying import deep_copy
 from neurarch_schemas.interpreter.torch_nn.base import layer_class
-from neurarch_schemas.interpreter.torch_nn.layers import optional, parameter
+from neurarch_schemas.interpreter.torch_nn.layers.common import optional, parameter
 from neurarch_schemas.interpreter.values import Class, Instance, Unknown, Value
 
 if TYPE_CHECKING:
