@@ -84,9 +84,8 @@ def further_classes(found: dict[str, dict[str, str]], listed: set[str]) -> list[
         "## Every class of a type",
         "",
         f"transformers maps {count} recorded classes to these types: with a language, classification, retrieval or",
-        f"segmentation head, as a backbone, for pre-training. {exact} are exact in a small model with three labels; refused: "
-        + ", ".join(refused)
-        + ".",
+        f"segmentation head, as a backbone, for pre-training. {exact} are exact in a small model with three labels.",
+        "Refused: " + ", ".join(refused) + ".",
         "",
         "Exact too: " + ", ".join(f"`{name}`" for name in sorted(known) if name not in listed) + ".",
         "",
