@@ -65,6 +65,26 @@ def deleted_size(data: Data, draw: random.Random) -> Iterator[Data]:
         yield changed(data, lambda result: result.pop(key))
 
 
+def deleted_attention_size(data: Data, draw: random.Random) -> Iterator[Data]:
+    """Of a text model in a composite any size; only where the class builds something else without it."""
+    text = data.get("text_config")
+    places: list[tuple[str | None, str]] = [(None, key) for key in ("num_key_value_heads", "head_dim") if key in data]
+    if isinstance(text, dict):
+        places += [("text_config", key) for key in (*SIZES, "num_key_value_heads", "head_dim") if key in text]
+    draw.shuffle(places)
+    for owner, key in places:
+        wrong = copy.deepcopy(data)
+        (wrong if owner is None else wrong[owner]).pop(key)
+        if total(wrong) not in (None, total(data)):
+            yield wrong
+            return
+
+
+def total(data: Data) -> int | None:
+    analysis = analyse_text("config.json", json.dumps(data))
+    return None if analysis is None or analysis.parameters is None else analysis.parameters.total
+
+
 def list_off_by_one(data: Data, draw: random.Random) -> Iterator[Data]:
     keys = [key for key in PER_LAYER if isinstance(data.get(key), list) and len(data[key]) > 1]
     if keys:
@@ -133,6 +153,7 @@ def token_beyond_the_vocabulary(data: Data, draw: random.Random) -> Iterator[Dat
 MISTAKES: tuple[Mistake, ...] = (
     typo,
     deleted_size,
+    deleted_attention_size,
     list_off_by_one,
     kv_heads_that_do_not_divide,
     kv_heads_halved,

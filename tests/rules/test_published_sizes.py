@@ -19,15 +19,13 @@ from neurarch_rules.rules import published_size_changed
 from tests.rules import corpus
 from tests.rules.test_recorded_configs import recorded
 
-TABLE = Path(published.__file__).with_name("published_sizes.tsv")
 PROFILES = Path(__file__).parents[2] / "server" / "neurarch_lsp" / "card" / "profiles.json"
 MOST_ALIKE = 0.02
 """Share of published geometries that one value tells from another one of their type (Yi-6B and ALLaM-7B)."""
 
 
 def lines() -> list[Published]:
-    counts = sorted({int(line.split("\t")[0]) for line in TABLE.read_text(encoding="utf-8").splitlines()[1:]})
-    return [entry for count in counts for entry in with_layers(count)]
+    return list(published.everything())
 
 
 def findings(text: str, name: str = "config.json") -> list[Finding]:

@@ -89,11 +89,59 @@ def model_types(*configs: ModelConfig) -> frozenset[str]:
     return frozenset(config.model_type.removesuffix("_text") for config in configs)
 
 
+class Difference(NamedTuple):
+    """``size`` is the one field of ``Sizes`` that a config does not have from ``published``."""
+
+    published: Published
+    size: str
+
+
+def only_difference(mine: Measured, types: frozenset[str], sizes: frozenset[str]) -> Difference | None:
+    """The published model of these types that differs in one of ``sizes`` alone; None where one differs in nothing.
+
+    Of several the one with the nearest vocabulary.
+    """
+    found: list[tuple[int, Difference]] = []
+    candidates = everything() if "layers" in sizes else with_layers(mine.sizes.layers)
+    for published in candidates:
+        if published.type in types or published.sizes[:-1] == mine.sizes[:-1]:
+            apart = _apart(mine.sizes, published.sizes)
+            if not apart:
+                return None
+            size = _cause(apart, mine.written)
+            if size in sizes and published.type in types:
+                tokens = abs(published.sizes.vocab_size - mine.sizes.vocab_size)
+                found.append((tokens, Difference(published, size)))
+    return min(found, key=lambda item: item[0])[1] if found else None
+
+
+def _apart(a: Sizes, b: Sizes) -> set[str]:
+    apart = {name for name, left, right in zip(Sizes._fields, a, b, strict=True) if left != right}
+    return apart - {"vocab_size"} if a.has_vocabulary_of(b) else apart
+
+
+def _cause(apart: set[str], written: frozenset[str]) -> str:
+    """The one size that makes the difference, those that follow from it left out; "" where there are several."""
+    if len(apart) > 1:
+        derived = {size for size, sources in DERIVED.items() if size not in written and apart & sources}
+        apart = apart - derived
+    return next(iter(apart)) if len(apart) == 1 else ""
+
+
+DERIVED = {"head_dim": {"hidden_size", "heads"}, "kv_heads": {"heads"}, "feed_forward": {"hidden_size"}}
+"""What a class computes a size from where the file does not give it."""
+
+
 @cache
 def with_layers(count: int) -> tuple[Published, ...]:
     """The published models with this many layers."""
     start = f"{count}\t"
     return tuple(_published(line) for line in _lines() if line.startswith(start))
+
+
+@cache
+def everything() -> tuple[Published, ...]:
+    return tuple(map(_published, _lines()))
 
 
 @cache

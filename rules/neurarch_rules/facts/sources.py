@@ -38,6 +38,11 @@ def _readers(module: str) -> dict[str, tuple[str, ...]]:
     return {key: tuple(names) for key, names in found.items()}
 
 
+def keys_of_model_code(record: ConfigType) -> frozenset[str]:
+    """Keys that the model classes read, declared or not: ``getattr(config, "head_dim", None)``."""
+    return frozenset(_readers(record.module))
+
+
 def readers(config: ModelConfig, name: str) -> tuple[str, ...] | None:
     """Model classes of the family that read the key under any of its names; None where the family is not recorded."""
     record = config_type(config)

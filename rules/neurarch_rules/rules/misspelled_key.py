@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 
@@ -12,12 +12,13 @@ from neurarch_rules.facts.fixes import rename_key
 from neurarch_rules.facts.keys import ROPE_KEYS, is_usual, keys_of_all_types, partner, unread
 from neurarch_rules.facts.places import configs, json_kind, written
 from neurarch_rules.facts.quantization import Quantization, quantization
-from neurarch_rules.facts.sources import config_type
+from neurarch_rules.facts.sources import config_type, keys_of_model_code, records
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.catalogue.load import ConfigType
 from neurarch_schemas.catalogue.load import config_type as load
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -30,6 +31,8 @@ RULE = RuleInfo(
 
 
 FOREIGN_LENGTH = 8
+OTHERS_LENGTH = 10
+"""Shortest keys that are held against the 2,500 keys of all families: shorter ones are near one by chance."""
 MOST = 500
 """Keys that are looked at: more were not typed, and each is held against every known name."""
 
@@ -51,8 +54,11 @@ def _native(context: Context, config: ModelConfig, record: ConfigType) -> Iterat
     for key, value in islice(unread(context, config), MOST):
         if partner(record, key) or key in keys_of_all_types():
             continue
-        guess = closest(key, _names(record))
-        if guess is None or not _same_kind(record, guess, value):
+        guess = closest(key, _names(config))
+        if guess is None:
+            yield from _of_other_families(context, config, data, key)
+            continue
+        if not _same_kind(record, guess, value):
             continue
         pointer = join_pointer(config.pointer, key)
         if guess in data:
@@ -64,6 +70,25 @@ def _native(context: Context, config: ModelConfig, record: ConfigType) -> Iterat
             Place(pointer, on="key"),
             fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}"),
         )
+
+
+def _of_other_families(
+    context: Context, config: ModelConfig, data: Mapping[str, JSONValue], key: str
+) -> Iterator[Finding]:
+    """Keys that this class ignores are read by serving engines (``num_nextn_predict_layers``)."""
+    guess = closest(key, keys_of_all_types(), 1) if len(key) >= OTHERS_LENGTH else None
+    if guess is None or guess in data or guess.rstrip("s") == key.rstrip("s"):
+        return
+    family, its_family = key.partition("_")[0], guess.partition("_")[0]
+    if family != its_family and any(other.startswith(f"{family}_") for other in data if other != key):
+        return  # a prefix of this file
+    pointer = join_pointer(config.pointer, key)
+    yield Finding(
+        f"unknown key {key} is one letter from {guess}: {config.config_class} reads neither, other families do",
+        Place(pointer, on="key"),
+        fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}", "unsafe"),
+        severity="info",
+    )
 
 
 def _foreign(context: Context, config: ModelConfig) -> Iterator[Finding]:
@@ -97,16 +122,27 @@ def _in_block(context: Context, block: Quantization) -> Iterator[Finding]:
             )
 
 
-def _names(record: ConfigType) -> frozenset[str]:
-    return _names_of(record.model_type, "rope_parameters" in record.properties)
+TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id")
+"""Generation reads them from any config."""
+
+
+def _names(config: ModelConfig) -> frozenset[str]:
+    """What a key of this object may have been meant to be: also a key of a text model that is kept flat in it."""
+    return _names_of(tuple(record.model_type for record in records(config)))
 
 
 @lru_cache(maxsize=256)
-def _names_of(model_type: str, has_rope: bool) -> frozenset[str]:
-    record = load(model_type)
-    if record is None:
-        return frozenset()
-    return frozenset((*record.properties, *record.synonyms, *(ROPE_KEYS if has_rope else ())))
+def _names_of(model_types: tuple[str, ...]) -> frozenset[str]:
+    names = set(TOKENS)
+    for record in map(load, model_types):
+        if record is None:
+            continue
+        names.update(record.properties, record.synonyms)
+        if "rope_parameters" in record.properties:
+            names.update(ROPE_KEYS)
+        if not record.nested:
+            names.update(keys_of_model_code(record))
+    return frozenset(names)
 
 
 def _instead(config: ModelConfig, name: str) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
@@ -10,7 +11,10 @@ from neurarch_rules.facts.decoder import decoder_config
 from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.places import place, pointer
-from neurarch_rules.facts.published import Measured, Published, measured, model_types, with_layers
+from neurarch_rules.facts.published import Measured, Published, measured, model_types, only_difference
+
+if TYPE_CHECKING:
+    from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
     name="published-size-changed",
@@ -20,9 +24,11 @@ RULE = RuleInfo(
     needs=("vocab_size",),
 )
 
-ATTENTION = ("hidden_size", "heads", "kv_heads", "head_dim")
+ATTENTION = frozenset({"hidden_size", "heads", "kv_heads", "head_dim"})
 """The sizes nobody changes in a model that keeps the others. Layers and experts are cut, feed-forward networks are
-narrowed or padded, vocabularies grow: those say nothing."""
+narrowed or padded, vocabularies grow: a file that gives those says nothing by it."""
+LEFT_TO_OTHERS = frozenset({"layers", "hidden_size", "heads", "feed_forward", "vocab_size"})
+"""Left out of a config that is not part of another: ``size-key-missing`` sees it."""
 LEAST_WRITTEN = 4
 """Other sizes that stand in the file: what a class has by default is no sign of a model."""
 
@@ -32,19 +38,15 @@ def check(context: Context) -> Iterator[Finding]:
     if config is None or outer is None or context.analysis.folder.checkpoint:
         return
     mine = measured(config, outer)
-    if mine is None:
+    if mine is None or len(mine.written) < LEAST_WRITTEN:
         return
-    found = _origin(mine, model_types(config, outer))
-    if found is None:
-        return
-    published, size = found
-    key, value = mine.keys[size], getattr(published.sizes, size)
-    if len(mine.written - {size}) < LEAST_WRITTEN:
+    found = only_difference(mine, model_types(config, outer), _comparable(mine, config, outer))
+    if found is None or len(mine.written - {found.size}) < LEAST_WRITTEN:
         return
     if are_defaults(config, *(mine.keys[name] for name in mine.written)):
         return
-    if size not in mine.written and not config.is_native:
-        return  # foreign code may have another name for it
+    published, size = found
+    key, value = mine.keys[size], getattr(published.sizes, size)
     where = pointer(config, key)
     given = "is" if size in mine.written else "is not given, so"
     yield Finding(
@@ -62,23 +64,12 @@ def check(context: Context) -> Iterator[Finding]:
     )
 
 
-def _origin(mine: Measured, types: frozenset[str]) -> tuple[Published, str] | None:
-    """The published model that differs in one size of attention, and which; None where one differs in nothing."""
-    found: list[tuple[int, Published, str]] = []
-    for published in with_layers(mine.sizes.layers):
-        other = published.sizes
-        if other.feed_forward != mine.sizes.feed_forward or not other.has_vocabulary_of(mine.sizes):
-            continue
-        apart = {size for size in ATTENTION if getattr(other, size) != getattr(mine.sizes, size)}
-        if not apart:
-            return None
-        if "head_dim" not in mine.written and apart & {"hidden_size", "heads"}:
-            apart.discard("head_dim")
-        if "kv_heads" not in mine.written and "heads" in apart:
-            apart.discard("kv_heads")
-        if len(apart) == 1 and published.type in types:
-            found.append((abs(other.vocab_size - mine.sizes.vocab_size), published, apart.pop()))
-    return min(found, key=lambda item: item[0])[1:] if found else None
+def _comparable(mine: Measured, config: ModelConfig, outer: ModelConfig) -> frozenset[str]:
+    """The sizes that may differ: of attention, and what a part of a composite leaves to its class."""
+    if not config.is_native:
+        return ATTENTION & mine.written  # foreign code may have other names for the rest
+    left_out = frozenset(mine.keys) - mine.written
+    return ATTENTION - (left_out & LEFT_TO_OTHERS) if config is outer else ATTENTION | left_out
 
 
 def _shown(published: Published, names: frozenset[str]) -> str:
