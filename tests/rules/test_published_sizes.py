@@ -21,7 +21,7 @@ from tests.rules.test_recorded_configs import recorded
 
 PROFILES = Path(__file__).parents[2] / "server" / "neurarch_lsp" / "card" / "profiles.json"
 MOST_ALIKE = 0.02
-"""Share of published geometries that one value tells from another one of their type (Yi-6B and ALLaM-7B)."""
+"""Share of published geometries that one value tells from another one of their family (Yi-6B and ALLaM-7B)."""
 
 
 def lines() -> list[Published]:

@@ -7,6 +7,7 @@ of one model that has it.
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,9 +41,12 @@ class Sizes(NamedTuple):
 
 
 class Published(NamedTuple):
+    """``family``: what the names of related types begin with, "qwen2" of qwen2_5_vl."""
+
     sizes: Sizes
     type: str
     name: str
+    family: str
 
 
 class Measured(NamedTuple):
@@ -97,22 +101,28 @@ class Difference(NamedTuple):
 
 
 def only_difference(mine: Measured, types: frozenset[str], sizes: frozenset[str]) -> Difference | None:
-    """The published model of these types that differs in one of ``sizes`` alone; None where one differs in nothing.
+    """The published model that differs in one of ``sizes`` alone; None where one differs in nothing.
 
-    Of several the one with the nearest vocabulary.
+    It is of one of ``types`` or related to one; of several the one of the same type with the nearest vocabulary.
     """
-    found: list[tuple[int, Difference]] = []
-    candidates = everything() if "layers" in sizes else with_layers(mine.sizes.layers)
-    for published in candidates:
-        if published.type in types or published.sizes[:-1] == mine.sizes[:-1]:
+    families = {_family(model_type) for model_type in types}
+    found: list[tuple[bool, int, Difference]] = []
+    for published in everything() if "layers" in sizes else with_layers(mine.sizes.layers):
+        is_related = published.family in families
+        if is_related or published.sizes[:-1] == mine.sizes[:-1]:
             apart = _apart(mine.sizes, published.sizes)
             if not apart:
                 return None
             size = _cause(apart, mine.written)
-            if size in sizes and published.type in types:
+            if size in sizes and is_related:
                 tokens = abs(published.sizes.vocab_size - mine.sizes.vocab_size)
-                found.append((tokens, Difference(published, size)))
-    return min(found, key=lambda item: item[0])[1] if found else None
+                found.append((published.type not in types, tokens, Difference(published, size)))
+    return min(found, key=lambda item: item[:2])[2] if found else None
+
+
+def _family(model_type: str) -> str:
+    found = re.match(r"[a-z]+\d*", model_type)
+    return found[0] if found else model_type
 
 
 def _apart(a: Sizes, b: Sizes) -> set[str]:
@@ -152,4 +162,4 @@ def _lines() -> tuple[str, ...]:
 
 def _published(line: str) -> Published:
     *sizes, model_type, name, _ = line.split("\t")
-    return Published(Sizes(*map(int, sizes)), model_type, name)
+    return Published(Sizes(*map(int, sizes)), model_type, name, _family(model_type))
