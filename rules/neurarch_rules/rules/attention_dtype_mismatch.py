@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.spelling import closest
-from neurarch_rules.facts.words import quoted
+from neurarch_rules.facts.words import listed, quoted
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -19,6 +19,7 @@ RULE = RuleInfo(
 )
 
 KEYS = ("_attn_implementation", "attn_implementation")
+FUSED = ("sdpa", "flex_attention", "flash_attention_2", "flash_attention_3", "flash_attention_4")
 HALF_ONLY = ("flash_attention_2", "flash_attention_3", "flash_attention_4")
 
 
@@ -31,18 +32,15 @@ def check(context: Context) -> Iterator[Finding]:
             if not isinstance(value, str) or not value:
                 continue
             place = Place(join_pointer(config.pointer, key))
+            if value in FUSED and config.is_native and data.get("output_attentions") is True:
+                yield Finding(
+                    f"{value} never makes the attention matrices that output_attentions asks for: transformers 5 "
+                    'refuses the file; write "eager", or output_attentions false',
+                    place,
+                    (Related(Place(join_pointer(config.pointer, "output_attentions")), "output_attentions is true"),),
+                )
             if value in HALF_ONLY:
                 yield from _dtype(data, config.pointer, place, value)
-                if data.get("output_attentions") is True:
-                    yield Finding(
-                        f"{value} never has the attention matrices that output_attentions asks for",
-                        place,
-                        (
-                            Related(
-                                Place(join_pointer(config.pointer, "output_attentions")), "output_attentions is true"
-                            ),
-                        ),
-                    )
             elif "/" not in value and "|" not in value and isinstance(root, dict) and config.is_native:
                 yield from _unknown(place, value)
 
@@ -65,7 +63,9 @@ def _unknown(place: Place, value: str) -> Iterator[Finding]:
 
     known = [str(name) for name in enumerations()["attention_implementations"]]
     guess = None if value in known else closest(value, known)
-    if guess is not None:
+    if value not in known:
         yield Finding(
-            f"transformers has no attention implementation {quoted(value)}: did you mean {quoted(guess)}?", place
+            f"transformers has no attention implementation {quoted(value)}"
+            + (f": did you mean {quoted(guess)}?" if guess else f"; it has {listed(known)}"),
+            place,
         )

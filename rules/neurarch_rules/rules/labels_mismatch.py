@@ -7,10 +7,11 @@ from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import remove
 from neurarch_rules.facts.words import either, quoted
+from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
     name="labels-mismatch",
-    severity="warning",
+    severity="error",
     category="correctness",
     summary="num_labels, id2label and label2id describe different sets of labels",
     needs=("id2label", "problem_type"),
@@ -23,6 +24,8 @@ def check(context: Context) -> Iterator[Finding]:
         return
     yield from _problem_type(data)
     count, names, ids = data.get("num_labels"), data.get("id2label"), data.get("label2id")
+    yield from _ids(names)
+    yield from _single_label(data)
     if isinstance(count, int) and not isinstance(count, bool) and isinstance(names, dict) and len(names) != count:
         yield Finding(
             f"num_labels {count:,} is overwritten by the {len(names):,} entries of id2label: the head gets "
@@ -30,6 +33,7 @@ def check(context: Context) -> Iterator[Finding]:
             Place("/num_labels"),
             (Related(Place("/id2label"), f"id2label has {len(names):,} entries"),),
             remove(context.analysis, "/num_labels", "remove num_labels, which is not used", "unsafe"),
+            severity="warning",
         )
     if isinstance(names, dict) and isinstance(ids, dict):
         yield from _inverse(names, ids)
@@ -40,6 +44,7 @@ def check(context: Context) -> Iterator[Finding]:
                 f"id2label has {len(numbers):,} entries whose ids are not 0 to {len(numbers) - 1:,} "
                 f"({numbers[0]} to {numbers[-1]}): the head has {len(numbers):,} outputs, numbered from 0",
                 Place("/id2label"),
+                severity="warning",
             )
 
 
@@ -57,6 +62,38 @@ def _problem_type(data: Mapping[str, object]) -> Iterator[Finding]:
         )
 
 
+def _ids(names: object) -> Iterator[Finding]:
+    """JSON keys are strings; transformers turns each into a number."""
+    if names is not None and not isinstance(names, dict):
+        yield Finding(
+            f"id2label must be an object from ids to names, not {quoted(names)}: transformers refuses the file",
+            Place("/id2label"),
+            severity="error",
+        )
+    elif isinstance(names, dict):
+        wrong = [key for key in names if not key.strip().lstrip("+-").isdecimal()]
+        if wrong:
+            yield Finding(
+                f"id2label has the key {quoted(wrong[0])}, where an id must stand: transformers turns each key into a "
+                "number and refuses the file; are names and ids the wrong way round?",
+                Place(join_pointer("/id2label", wrong[0]), on="key"),
+                severity="error",
+            )
+
+
+def _single_label(data: Mapping[str, object]) -> Iterator[Finding]:
+    names, count = data.get("id2label"), data.get("num_labels")
+    labels = len(names) if isinstance(names, dict) else count
+    if data.get("problem_type") == "single_label_classification" and labels == 1:
+        yield Finding(
+            "single_label_classification with one label: its probability is always 1 and the loss 0, and transformers "
+            "5.6 and later refuse the file; two labels, or problem_type regression, say what is meant",
+            Place("/problem_type"),
+            (Related(Place("/id2label" if isinstance(names, dict) else "/num_labels"), "one label"),),
+            severity="warning",
+        )
+
+
 def _inverse(names: Mapping[str, object], ids: Mapping[str, object]) -> Iterator[Finding]:
     if len(ids) != len(set(map(str, names.values()))):
         yield Finding(
@@ -64,6 +101,7 @@ def _inverse(names: Mapping[str, object], ids: Mapping[str, object]) -> Iterator
             "its id",
             Place("/label2id"),
             (Related(Place("/id2label"), f"id2label has {len(names):,} entries"),),
+            severity="warning",
         )
         return
     for key, label in names.items():
@@ -77,5 +115,6 @@ def _inverse(names: Mapping[str, object], ids: Mapping[str, object]) -> Iterator
                 "labels disagree",
                 Place(f"/label2id/{str(label).replace('~', '~0').replace('/', '~1')}"),
                 (Related(Place(f"/id2label/{key}"), f"id2label says {quoted(label)}"),),
+                severity="warning",
             )
             return

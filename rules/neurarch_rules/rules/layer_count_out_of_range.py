@@ -34,6 +34,8 @@ def check(context: Context) -> Iterator[Finding]:
         if depth is None or depth.value <= 0:
             continue
         yield from _no_experts(config, depth)
+        if context.analysis.config is not None and not context.analysis.config.model_type.endswith("assistant"):
+            yield from _all_shared(config, depth)  # a drafting model borrows the cache of another one
         for name in FIRST_LAYERS:
             count = integer(config, name)
             if count is None or count <= depth.value or not (is_written(config, name) or is_written(config, depth.key)):
@@ -43,6 +45,17 @@ def check(context: Context) -> Iterator[Finding]:
             if mixture is not None and "dense" in name:
                 message += f": every layer is dense and none of the {mixture.value} experts is built"
             yield Finding(message, place(config, name), (related(config, depth.key),))
+
+
+def _all_shared(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:
+    count = integer(config, "num_kv_shared_layers")
+    if count == depth.value and is_written(config, "num_kv_shared_layers"):
+        yield Finding(
+            f"num_kv_shared_layers is {count}: all {counted(depth.value, 'layer')} would use keys and values of an "
+            "earlier one, and there is none that computes them",
+            place(config, "num_kv_shared_layers"),
+            (related(config, depth.key),),
+        )
 
 
 def _no_experts(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:

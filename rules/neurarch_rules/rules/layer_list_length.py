@@ -38,6 +38,9 @@ PER_LAYER = (
     "attention_chunk_layers",
     "swiglu_limits",
     "block_configs",
+    "attention_window",
+    "activation_sparsity_pattern",
+    "intermediate_size",
 )
 
 
@@ -65,8 +68,8 @@ def _by_default(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]
     if not setting.value or len(setting.value) == depth.value or not is_written(config, depth.key):
         return
     yield Finding(
-        f"{depth.key} is {depth.value}, but {setting.name} is not given and has {len(setting.value)} entries by default: "
-        f"transformers refuses the file; write the {depth.value} layers out",
+        f"{depth.key} is {depth.value}, but {setting.name} is not given and has {len(setting.value)} entries by "
+        f"default: transformers refuses the file; write the {depth.value} layers out",
         place(config, depth.key),
         (related(config, setting.name, f"{setting.name} has {len(setting.value)} entries by default"),),
     )

@@ -14,7 +14,7 @@ from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
     name="sliding-window-ineffective",
-    severity="warning",
+    severity="error",
     category="correctness",
     summary="A sliding window is written, and no layer uses it",
     needs=("sliding_window", "layer_types"),
@@ -32,7 +32,11 @@ def check(context: Context) -> Iterator[Finding]:
         if window <= 0:
             if config.get("use_sliding_window") is False or (types and "sliding_attention" not in types):
                 continue  # how transformers writes a window that is switched off
-            yield Finding(f"sliding_window {window} leaves no token to attend to", place(config, "sliding_window"))
+            yield Finding(
+                f"sliding_window {window} leaves no token to attend to",
+                place(config, "sliding_window"),
+                severity="warning",
+            )
             continue
         if not config.is_native or not types or "sliding_attention" in types:
             continue
@@ -47,6 +51,7 @@ def check(context: Context) -> Iterator[Finding]:
                 f"sliding_window {window:,} is not used: all layers are full_attention",
                 place(config, "sliding_window"),
                 (related(config, "layer_types", "layer_types names no sliding_attention"),),
+                severity="warning",
             )
 
 
@@ -62,6 +67,7 @@ def _switched(context: Context, config: ModelConfig, window: int) -> Iterator[Fi
             + (f", and max_window_layers is {full} for {depth.value} layers" if full and depth else ""),
             place(config, "sliding_window"),
             (related(config, "use_sliding_window"), related(config, "max_window_layers")),
+            severity="warning",
         )
     elif (
         as_written(config, "use_sliding_window") is not None
@@ -77,6 +83,7 @@ def _switched(context: Context, config: ModelConfig, window: int) -> Iterator[Fi
             place(config, "max_window_layers"),
             others,
             set_value(context.analysis, config.pointer, "max_window_layers", 0, "max_window_layers = 0", "unsafe"),
+            severity="warning",
         )
 
 
@@ -87,7 +94,8 @@ def _missing_window(config: ModelConfig) -> Iterator[Finding]:
     setting = config.setting("sliding_window")
     if setting is not None and setting.value is None and setting.origin != "derived":
         yield Finding(
-            "layer_types names sliding_attention, but sliding_window is null: those layers have no window",
+            "layer_types names sliding_attention, but sliding_window is null: the mask of those layers cannot be made",
             place(config, "sliding_window"),
             (related(config, "layer_types", "layer_types names sliding_attention"),),
+            severity=None,
         )

@@ -31,7 +31,7 @@ def check(context: Context) -> Iterator[Finding]:
             gives, takes = integer(left, left_key), integer(right, right_key)
             if gives is None or takes is None or gives == takes:
                 continue
-            if not (is_written(left, left_key) or is_written(right, right_key)):
+            if not is_written(left, left_key):
                 continue
             if are_defaults(left, left_key) and are_defaults(right, right_key):
                 continue

@@ -18,8 +18,11 @@ RULE = RuleInfo(
     name="unknown-choice",
     severity="error",
     category="correctness",
-    summary="A word that the model class does not know, for a key that chooses between a few ways to build it",
-    needs=("type", "norm", "loss", "reduction", "padding", "output", "rank", "method", "strategy", "prompter"),
+    summary="A value the model class has no code for, of a key that chooses between a few ways to build it",
+    needs=(
+        *("type", "norm", "loss", "reduction", "padding", "output", "rank", "method", "strategy", "prompter"),
+        *("tie_word_embeddings", "use_sliding_window", "audio_channels", "query_dim", "router_weight"),
+    ),
 )
 
 
@@ -30,11 +33,13 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         for key, entries in facts("choices")["keys"].items():
             setting = config.setting(key)
-            if setting is None or setting.pointer is None or not isinstance(setting.value, str):
+            if setting is None or setting.pointer is None:
                 continue
             allowed = _entry(entries, config, known=record.knows(key))
-            must = None if allowed is None else requirement(setting.value, allowed)
-            if allowed is None or must is None:
+            if allowed is None or not (isinstance(setting.value, str) or allowed.get("any")):
+                continue
+            must = requirement(setting.value, allowed)
+            if must is None:
                 continue
             meant = guess(setting.value, allowed)
             yield Finding(

@@ -22,7 +22,7 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
-    known = fact_set("adapter", "keys")
+    known = fact_set("adapter_keys", "since")
     for placed, call in file.calls("LoraConfig"):
         if file.qualified(call.func) not in ("peft.LoraConfig", "peft.tuners.lora.LoraConfig"):
             continue

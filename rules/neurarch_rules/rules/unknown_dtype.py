@@ -41,6 +41,14 @@ def check(context: Context) -> Iterator[Finding]:
 
     known = frozenset(enumerations()["dtypes"])
     for key, pointer, value in places:
+        if key in KEYS and isinstance(value, str) and value in known and value.startswith(("int", "uint", "bool", "q")):
+            yield Finding(
+                f"{key} {quoted(value)} is no floating-point type: transformers cannot make the parameters; the width "
+                "of quantized weights stands in quantization_config",
+                Place(pointer),
+                severity=None if _is_native(context) else "warning",
+            )
+            continue
         if (
             not isinstance(value, str)
             or value in known

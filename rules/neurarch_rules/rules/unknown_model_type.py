@@ -11,7 +11,7 @@ from neurarch_rules.facts.words import quoted
 
 RULE = RuleInfo(
     name="unknown-model-type",
-    severity="warning",
+    severity="error",
     category="correctness",
     summary="A model type that transformers does not have, or none at all",
 )
@@ -39,8 +39,15 @@ def check(context: Context) -> Iterator[Finding]:
             f"{' or '.join(owners[:3])})",
             Place("/model_type"),
             fixes=fixes,
+            severity="warning",
         )
-    elif isinstance(value, str) and value not in known:
+    elif not isinstance(value, str):
+        yield Finding(
+            f"model_type must be a string, not {quoted(value)}: transformers cannot choose a config class",
+            Place("/model_type"),
+            severity="error",
+        )
+    elif value not in known:
         normal = value.lower().replace("-", "_")
         guess = normal if normal in known else closest(value, known)
         if guess is not None and guess not in owners and _differs_by_version(value, guess):
@@ -55,6 +62,7 @@ def check(context: Context) -> Iterator[Finding]:
             f"transformers has no model type {quoted(value)}: did you mean {quoted(guess)}?{reason}",
             Place("/model_type"),
             fixes=fixes,
+            severity="warning",
         )
 
 

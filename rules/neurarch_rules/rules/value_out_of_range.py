@@ -6,7 +6,8 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
-from neurarch_rules.facts.places import as_written, configs, number, place
+from neurarch_rules.facts.places import as_written, configs, integer, is_written, number, place, related
+from neurarch_rules.facts.sources import readers
 from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
@@ -25,13 +26,25 @@ SIZES = (
     "head_dim",
     "vocab_size",
     "max_position_embeddings",
+    "intermediate_size",
     "moe_intermediate_size",
+    "embedding_size",
+    "num_hidden_groups",
+    "block_size",
+    "query_pre_attn_scalar",
     "num_hidden_layers",
     "qk_nope_head_dim",
     "v_head_dim",
     "kv_lora_rank",
 )
-ZERO_IS_FINE = ("num_hidden_layers", "moe_intermediate_size", "qk_nope_head_dim", "v_head_dim", "kv_lora_rank")
+ZERO_IS_FINE = (
+    "num_hidden_layers",
+    "intermediate_size",
+    "moe_intermediate_size",
+    "qk_nope_head_dim",
+    "v_head_dim",
+    "kv_lora_rank",
+)
 EPSILONS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", "norm_epsilon")
 
 
@@ -50,6 +63,8 @@ def check(context: Context) -> Iterator[Finding]:
                     place(config, name),
                     severity="warning",
                 )
+        yield from _soft_caps(config)
+        yield from _patches(config)
         value = _written_number(config, "initializer_range")
         if value is not None and not 0 <= value <= 1:
             yield Finding(
@@ -58,6 +73,29 @@ def check(context: Context) -> Iterator[Finding]:
                 place(config, "initializer_range"),
                 severity=None if config.is_native else "warning",
             )
+
+
+def _soft_caps(config: ModelConfig) -> Iterator[Finding]:
+    for name in ("attn_logit_softcapping", "final_logit_softcapping"):
+        value = _written_number(config, name)
+        if value is not None and value <= 0 and config.is_native and readers(config, name):
+            yield Finding(
+                f"{name} is {value:g}: scores are divided by it and become NaN; null switches it off",
+                place(config, name),
+                severity="warning",
+            )
+
+
+def _patches(config: ModelConfig) -> Iterator[Finding]:
+    size, patch = integer(config, "image_size"), integer(config, "patch_size")
+    if size is None or patch is None or patch <= size or size <= 0 or not config.is_native:
+        return
+    if is_written(config, "patch_size") or is_written(config, "image_size"):
+        yield Finding(
+            f"patch_size {patch} is larger than the image of {size} x {size}: not one patch can be cut",
+            place(config, "patch_size"),
+            (related(config, "image_size"),),
+        )
 
 
 def _written_number(config: ModelConfig, name: str) -> float | None:
