@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from neurarch_schemas.config_calls.find import ConfigCall
     from neurarch_schemas.documents.python_document import PythonDocument
     from neurarch_schemas.documents.python_units import Placed
     from neurarch_schemas.surroundings.folder import Folder
@@ -39,3 +40,10 @@ class PythonAnalysis:
         from neurarch_schemas.documents.python_units import units
 
         return units(self.document.text)
+
+    @cached_property
+    def config_calls(self) -> tuple[ConfigCall, ...]:
+        """The configs that the text constructs (``LlamaConfig(...)``), each as the config.json it stands for."""
+        from neurarch_schemas.config_calls.find import config_calls
+
+        return config_calls(self.document.text, self.document.uri, self.units)

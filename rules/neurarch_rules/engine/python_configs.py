@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import ast
-import json
+import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Place, Related
+from neurarch_rules.engine.finding import Finding, Fix, Place, Related
+from neurarch_rules.engine.fixes import apply_edits
+from neurarch_rules.engine.locate import span_of
+from neurarch_schemas.documents.pointer import split_pointer
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.options import Options
-    from neurarch_rules.facts.python_file import PythonFile, Site
     from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.config_calls.find import ConfigCall
+    from neurarch_schemas.documents.document import Span
+    from neurarch_schemas.python_analysis import PythonAnalysis
 
 LOOSE = frozenset(
     ("vocab_size", "pad_token_id", "bos_token_id", "eos_token_id", "torch_dtype", "dtype", "attn_implementation")
@@ -31,79 +36,83 @@ ELSEWHERE = frozenset(
     )
 )
 """Rules about the file a config is published in; router-loss-not-computed reads the code instead."""
-_MISSING = object()
+OF_ONE_KEY = frozenset(("misspelled-key", "unknown-activation", "unknown-choice", "unknown-dtype", "wrong-type"))
+"""Rules that look at one key, whatever the others hold: all that can be said where a value is not known."""
 
 
 def findings(analysis: Analysis, options: Options) -> Iterator[Finding]:
-    """For each construction of a known config class with literal arguments; complete, as from a run of its own."""
-    from neurarch_rules.facts.python_configs import transformers_type
-    from neurarch_rules.facts.python_file import Site, has_stars, python_file
-
-    if "Config(" not in analysis.document.text:
-        return
-    file = python_file(Context(analysis, options))
-    for placed in file.units:
-        for name, calls in placed.unit.calls.items():
-            if not name.endswith("Config"):
-                continue
-            for call in calls:
-                if not call.keywords or call.args or has_stars(call):
-                    continue
-                model_type = transformers_type(file, call.func)
-                if model_type is not None:
-                    yield from _of_call(file, Site(placed, call), call, model_type, options)
+    """For each config that the code constructs; complete, as from a run of its own."""
+    for call in cast("PythonAnalysis", analysis).config_calls:
+        yield from _of_call(call, options)
 
 
-def _of_call(file: PythonFile, site: Site, call: ast.Call, model_type: str, options: Options) -> Iterator[Finding]:
+def _of_call(call: ConfigCall, options: Options) -> Iterator[Finding]:
     from neurarch_rules.engine.run import check
-    from neurarch_schemas.analysis import Analysis
-    from neurarch_schemas.config.read import read_config
-    from neurarch_schemas.documents.json_document import JsonDocument
-    from neurarch_schemas.surroundings.folder import Folder
 
-    values: dict[str, Any] = {"model_type": model_type}
-    keywords: dict[str, ast.keyword] = {}
-    loose: set[str] = set()
-    for keyword in call.keywords:
-        assert keyword.arg is not None
-        value = _literal(file, keyword.value, 0)
-        if value is _MISSING:
-            if keyword.arg not in LOOSE:
-                return
-            loose.add(keyword.arg)
-            continue
-        values[keyword.arg] = value
-        keywords[keyword.arg] = keyword
-    try:
-        document = JsonDocument.parse(json.dumps(values), "config.json")
-    except (ValueError, RecursionError):
-        return
-    config = Analysis(document, "config", Folder(), read_config(document.data))
-    for finding in check(config, options):
-        key = _key(finding.place)
+    unknown = {_first(pointer) for pointer in call.unknown}
+    is_certain = not call.open_ended and not call.is_damaged and unknown <= LOOSE
+    data = call.document.data
+    for finding in check(call.analysis, options):
         if finding.category not in CATEGORIES or finding.rule in ELSEWHERE or finding.severity in ("info", "hint"):
             continue
-        if any(_key(related.place) in loose or name in loose for related in finding.related for name in [key]):
+        if not is_certain and finding.rule not in OF_ONE_KEY:
             continue
-        if finding.rule == "heads-indivisible" and _hidden_is_odd(values):
-            key = "hidden_size"
-        written = keywords.get(key or "")
-        if written is None:
-            written = next((keywords[k] for r in finding.related if (k := _key(r.place) or "") in keywords), None)
-        if written is None:
+        pointers = [finding.place.pointer or "", *(related.place.pointer or "" for related in finding.related)]
+        if finding.rule == "heads-indivisible" and _hidden_is_odd(data):
+            pointers.insert(0, "/hidden_size")
+        if not unknown.isdisjoint(map(_first, pointers)):
             continue
-        yield finding._replace(
-            place=Place(None, site.at(written).span),
-            related=tuple(
-                Related(Place(None, site.at(keywords[k]).span), related.message)
-                for related in finding.related
-                if (k := _key(related.place) or "") in keywords
-            ),
-            fixes=(),
-        )
+        written = next((pointer for pointer in pointers if _is_written(call, pointer)), None)
+        if written is not None:
+            yield _placed(call, finding, written)
 
 
-def _hidden_is_odd(values: dict[str, Any]) -> bool:
+def _placed(call: ConfigCall, finding: Finding, pointer: str) -> Finding:
+    """The finding with spans for pointers, and those of its fixes that leave the code readable."""
+    document = call.document
+    others = [related for related in finding.related if _is_written(call, related.place.pointer or "")]
+    is_reachable = finding.place.pointer not in document.elsewhere
+    return finding._replace(
+        place=Place(None, _span(call, finding.place._replace(pointer=pointer))),
+        related=tuple(Related(Place(None, _span(call, each.place)), each.message) for each in others),
+        fixes=tuple(fix for fix in finding.fixes if is_reachable and _is_sound(call, fix)),
+    )
+
+
+def _span(call: ConfigCall, place: Place) -> Span:
+    """An argument is marked with its name: ``hidden_size=54``."""
+    if place.on == "key" and call.document.key_span(place.pointer or "") is not None:
+        return span_of(place, call.document)
+    return call.document.pair_span(place.pointer or "") or span_of(place, call.document)
+
+
+def _is_written(call: ConfigCall, pointer: str) -> bool:
+    document = call.document
+    return bool(pointer) and (document.pair_span(pointer) is not None or pointer in document.elsewhere)
+
+
+def _is_sound(call: ConfigCall, fix: Fix) -> bool:
+    """The edits stay inside this config and leave code that can be parsed: not where a ``**`` hides brackets."""
+    document = call.document
+    return (
+        not call.is_damaged
+        and all(call.covers(edit.span[0]) for edit in fix.edits)
+        and _parses(apply_edits(document.text, fix.edits))
+    )
+
+
+@lru_cache(maxsize=64)
+def _parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _hidden_is_odd(values: Any) -> bool:
     """Of a width and a number of heads that do not fit, the width is the unusual one."""
     hidden, heads = values.get("hidden_size"), values.get("num_attention_heads")
     if type(hidden) is not int or type(heads) is not int or heads <= 0:
@@ -111,25 +120,5 @@ def _hidden_is_odd(values: dict[str, Any]) -> bool:
     return hidden % 8 != 0 and heads & (heads - 1) == 0
 
 
-def _key(place: Place) -> str | None:
-    return place.pointer.split("/")[1] if place.pointer else None
-
-
-def _literal(file: PythonFile, node: ast.expr, depth: int) -> Any:
-    """The JSON value of an expression that is a literal or a name bound once to one at module level."""
-    if isinstance(node, ast.Name) and depth == 0:
-        from neurarch_rules.facts.python_file import assignments
-
-        bound = [
-            value
-            for placed in file.units
-            for each in placed.unit.parents
-            for target, value in assignments(each)
-            if isinstance(target, ast.Name) and target.id == node.id
-        ]
-        return _literal(file, bound[0], 1) if len(bound) == 1 and bound[0] is not None else _MISSING
-    try:
-        value = ast.literal_eval(node)
-        return cast(Any, value) if isinstance(json.dumps(value), str) else _MISSING
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return _MISSING
+def _first(pointer: str) -> str:
+    return split_pointer(pointer)[0] if pointer else ""

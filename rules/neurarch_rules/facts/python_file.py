@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from neurarch_rules.engine.finding import Fix, Place, Related
 from neurarch_rules.facts.data import fact_set, facts
+from neurarch_schemas.config_calls.names import imported_names
 from neurarch_schemas.documents.document import TextEdit
 
 if TYPE_CHECKING:
@@ -137,22 +138,7 @@ class PythonFile:
     @cached_property
     def imports(self) -> dict[str, str]:
         """Local name -> qualified name; relative imports begin with a dot."""
-        found: dict[str, str] = {}
-        for placed in self.units:
-            for node in placed.unit.imports:
-                if isinstance(node, ast.Import):
-                    for alias in node.names:
-                        if alias.asname:
-                            found[alias.asname] = alias.name
-                        else:
-                            top = alias.name.partition(".")[0]
-                            found[top] = top
-                else:
-                    module = "." * node.level + (node.module or "")
-                    for alias in node.names:
-                        if alias.name != "*":
-                            found[alias.asname or alias.name] = f"{module}.{alias.name}" if module else alias.name
-        return found
+        return imported_names(self.units)
 
     @cached_property
     def classes(self) -> dict[str, ClassFacts]:

@@ -14,6 +14,7 @@ from neurarch_schemas.documents.line_index import LineIndex
 from neurarch_schemas.documents.nodes import NOT_READ, Member, Node, NodeKind
 from neurarch_schemas.documents.pointer import join_pointer, split_pointer
 from neurarch_schemas.documents.reader import read
+from neurarch_schemas.documents.spelling import JSON, Spelling
 
 __all__ = ["JsonDocument", "Place", "join_pointer", "split_pointer"]
 
@@ -213,6 +214,15 @@ class JsonDocument:
             return None
         begin = start + node.starts[at] + member.value_start
         return Container(begin, begin + member.value_length, expand(child, self.text, begin))
+
+    @property
+    def spelling(self) -> Spelling:
+        """How keys and values are written."""
+        return JSON
+
+    def opening(self, container: Container) -> int:
+        """Where the opening bracket of a container stands."""
+        return container.start
 
     def container_at(self, offset: int) -> Container | None:
         """The innermost object or list around ``offset``."""

@@ -16,8 +16,8 @@ from neurarch_schemas.documents.json_style import (
     Raw,
     Renderable,
     document_style,
+    is_call,
     is_on_own_line,
-    json_string,
     line_indent,
     member_style,
     render,
@@ -28,6 +28,7 @@ from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, spl
 
 Edits = tuple[TextEdit, ...]
 
+CLOSERS = ("}", "]", ")")
 _GAP = re.compile(r"[ \t]*(,?)[ \t]*((?://[^\n\r]*)|(?:/\*[^\n\r]*?\*/)|(?:#[^\n\r]*))?[ \t]*(?=[\n\r]|\Z)")
 """From the end of a member to the end of its line: a comma, a comment."""
 
@@ -46,8 +47,10 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
 
 
 def rename_key(document: JsonDocument, pointer: str, new_key: str) -> Edits:
-    span = document.key_span(pointer)
-    return () if span is None else (TextEdit(span, json_string(new_key)),)
+    span, container = document.key_span(pointer), document.container(parent_pointer(pointer))
+    if span is None or container is None:
+        return ()
+    return (TextEdit(span, _key(document, container, new_key)),)
 
 
 def replace_value(document: JsonDocument, pointer: str, value: JSONValue) -> Edits:
@@ -86,12 +89,13 @@ def _set(document: JsonDocument, pointer: str, value: Renderable, after: str | N
             value = {key: value}
         container = document.container(parent)
         if container is None:
-            return _replace(document, parent, {keys[count]: value}) if document.spelled(parent) == "null" else ()
+            null = document.spelling.scalar(None)
+            return _replace(document, parent, {keys[count]: value}) if document.spelled(parent) == null else ()
         if container.kind != "object" or container.index_of(keys[count]) is not None:
             return ()
         anchor = container.index_of(after) if after is not None and count == len(keys) - 1 else None
         index = len(container.members) if anchor is None else anchor + 1
-        return _insert(document, container, index, json_string(keys[count]), value)
+        return _insert(document, container, index, _key(document, container, keys[count]), value)
     return ()
 
 
@@ -112,7 +116,7 @@ def insert_pair(
         index = found + 1
     elif before is not None and (found := container.index_of(before)) is not None:
         index = found
-    return _insert(document, container, index, json_string(key), value)
+    return _insert(document, container, index, _key(document, container, key), value)
 
 
 def insert_element(document: JsonDocument, pointer: str, index: int, value: JSONValue) -> Edits:
@@ -126,7 +130,7 @@ def insert_element(document: JsonDocument, pointer: str, index: int, value: JSON
 def remove_pair(document: JsonDocument, pointer: str) -> Edits:
     """Removes a pair or an element together with its comma, and its line where it has one to itself."""
     site = _site(document, pointer)
-    return () if site is None else _remove(document.text, site.container, site.member)
+    return () if site is None else _remove(document, site.container, site.member)
 
 
 remove_element = remove_pair
@@ -137,7 +141,7 @@ def remove_pair_at(document: JsonDocument, offset: int) -> Edits:
     container = document.container_at(offset)
     if container is None or offset - container.start not in container.starts:
         return ()
-    return _remove(document.text, container, container.starts.index(offset - container.start))
+    return _remove(document, container, container.starts.index(offset - container.start))
 
 
 def move_pair(document: JsonDocument, pointer: str, target: str, new_key: str | None = None) -> Edits:
@@ -154,7 +158,7 @@ def move_pair(document: JsonDocument, pointer: str, target: str, new_key: str | 
     inserted = _set(document, join_pointer(target, key), raw)
     if not inserted or document.value_span(join_pointer(target, key)) is not None:
         return ()
-    return merged((*inserted, *_remove(document.text, site.container, site.member)))
+    return merged((*inserted, *_remove(document, site.container, site.member)))
 
 
 def merged(edits: Sequence[TextEdit]) -> Edits:
@@ -166,6 +170,10 @@ def merged(edits: Sequence[TextEdit]) -> Edits:
             edit = TextEdit((last.span[0], max(edit.span[1], last.span[1])), last.text + edit.text)
         result.append(edit)
     return tuple(result)
+
+
+def _key(document: JsonDocument, container: Container, name: str) -> str:
+    return document.spelling.key(name, is_call(document, container))
 
 
 class _Site(NamedTuple):
@@ -184,7 +192,7 @@ def _site(document: JsonDocument, pointer: str) -> _Site | None:
 
 def _insert(document: JsonDocument, container: Container, index: int, key: str | None, value: Renderable) -> Edits:
     text = document.text
-    if text[container.end - 1 : container.end] not in ("}", "]"):
+    if text[container.end - 1 : container.end] not in CLOSERS:
         return ()
     if not container.members:
         return _insert_first(document, container, key, value)
@@ -212,7 +220,7 @@ def _insert(document: JsonDocument, container: Container, index: int, key: str |
 def _insert_first(document: JsonDocument, container: Container, key: str | None, value: Renderable) -> Edits:
     text = document.text
     style = document_style(document)
-    begin, end = container.start + 1, container.end - 1
+    begin, end = document.opening(container) + 1, container.end - 1
     inner = text[begin:end]
     base = line_indent(text, container.start)
     style = style._replace(indent=base + style.unit)
@@ -227,7 +235,8 @@ def _insert_first(document: JsonDocument, container: Container, key: str | None,
     return (TextEdit((begin, end), line + member + style.newline + base),)
 
 
-def _remove(text: str, container: Container, index: int) -> Edits:
+def _remove(document: JsonDocument, container: Container, index: int) -> Edits:
+    text = document.text
     members, starts = container.members, container.starts
     start = container.start + starts[index]
     end = start + members[index].length
@@ -238,11 +247,13 @@ def _remove(text: str, container: Container, index: int) -> Edits:
     last = index == len(members) - 1
     own_line = is_on_own_line(text, start)
     gap = _GAP.match(text, end)
-    before = container.start + (starts[index - 1] + members[index - 1].length if index else 1)
+    before = (
+        container.start + starts[index - 1] + members[index - 1].length if index else document.opening(container) + 1
+    )
     if last and index == 0:
         inner = text[before : container.end - 1]
         alone = inner[: start - before] + inner[end - before :]
-        if not alone.strip(" \t\n\r,") and text[container.end - 1] in "}]":
+        if not alone.strip(" \t\n\r,") and text[container.end - 1] in CLOSERS:
             return (TextEdit((before, container.end - 1), ""),)
     if not last:
         following = container.start + starts[index + 1]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from neurarch_schemas.documents.json_document import Container, JsonDocument
 from neurarch_schemas.documents.layout import line_start
+from neurarch_schemas.documents.spelling import JSON, Spelling
 
+PYTHON_UNIT = "    "
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _BLANK = re.compile(r"[ \t]*")
 
@@ -36,6 +37,7 @@ class Style(NamedTuple):
     inline: bool = False
     colon: str = ": "
     comma: str = ", "
+    spelling: Spelling = JSON
 
     def deeper(self) -> Style:
         return self._replace(indent=self.indent + self.unit)
@@ -48,9 +50,11 @@ def document_style(document: JsonDocument) -> Style:
     if root is None:
         return Style(newline)
     indent = line_indent(document.text, root.start)
-    if not root.members:
-        return Style(newline, indent)
-    return _style_of(document.text, root, 0, newline, indent)
+    if root.members:
+        return _style_of(document, root, 0, newline, indent)
+    if is_call(document, root):
+        return Style(newline, indent, PYTHON_UNIT, True, "=", ", ", document.spelling)
+    return Style(newline, indent, spelling=document.spelling)
 
 
 def member_style(document: JsonDocument, container: Container, index: int) -> Style:
@@ -58,31 +62,38 @@ def member_style(document: JsonDocument, container: Container, index: int) -> St
     text = document.text
     index = min(index, len(container.members) - 1)
     style = document_style(document)
-    own = _style_of(text, container, index, style.newline, line_indent(text, container.start))
+    own = _style_of(document, container, index, style.newline, line_indent(text, container.start))
     if own.inline:
         own = own._replace(unit=style.unit)
     return own._replace(indent=line_indent(text, container.start + container.starts[index]))
 
 
-def _style_of(text: str, container: Container, index: int, newline: str, indent: str) -> Style:
+def is_call(document: JsonDocument, container: Container) -> bool:
+    """The members are arguments of a call, not pairs."""
+    return container.kind == "object" and document.text[document.opening(container)] == "("
+
+
+def _style_of(document: JsonDocument, container: Container, index: int, newline: str, indent: str) -> Style:
+    text = document.text
     start = container.start + container.starts[index]
     own_line = is_on_own_line(text, start)
-    unit = "  "
+    unit = PYTHON_UNIT if document.spelling.python else "  "
     if own_line:
         column = line_indent(text, start)
         if column.startswith(indent) and len(column) > len(indent):
             unit = column[len(indent) :]
         elif "\t" in column:
             unit = "\t"
-    colon = ": "
+    sign, usual = ("=", "=") if is_call(document, container) else (":", ": ")
+    colon = usual
     for member, member_start in zip(container.members[index : index + 4], container.starts[index:], strict=False):
-        if member.key is not None and member.value_length >= 0:
+        if member.key is not None and member.key_length and member.value_length >= 0:
             begin = container.start + member_start
             colon = text[begin + member.key_length : begin + member.value_start]
             break
-    if colon.strip() != ":" or "\n" in colon or "\r" in colon:
-        colon = ": "
-    comma = ", " if colon.endswith(" ") else ","
+    if colon.strip() != sign or "\n" in colon or "\r" in colon:
+        colon = usual
+    comma = ", " if sign == "=" or colon.endswith(" ") else ","
     for at in range(max(index - 1, 0), min(index + 2, len(container.members) - 1)):
         gap = text[
             container.start + container.starts[at] + container.members[at].length : container.start
@@ -91,7 +102,7 @@ def _style_of(text: str, container: Container, index: int, newline: str, indent:
         if gap.strip(" \t") == "," and not own_line:
             comma = gap
             break
-    return Style(newline, indent, unit, not own_line, colon, comma)
+    return Style(newline, indent, unit, not own_line, colon, comma, document.spelling)
 
 
 def render(value: Renderable, style: Style) -> str:
@@ -100,20 +111,16 @@ def render(value: Renderable, style: Style) -> str:
         return _moved(value, style)
     if isinstance(value, Mapping):
         inner = style.deeper()
-        parts = [f"{json_string(str(key))}{style.colon}{render(item, inner)}" for key, item in value.items()]
+        # Inside a value there are dicts, whatever the value is an argument of.
+        colon = style.colon if ":" in style.colon else ": "
+        parts = [f"{style.spelling.string(str(key))}{colon}{render(item, inner)}" for key, item in value.items()]
         return _bracketed("{", parts, "}", style)
     if isinstance(value, str):
-        return json_string(value)
+        return style.spelling.string(value)
     if isinstance(value, Sequence):
         inner = style.deeper()
         return _bracketed("[", [render(item, inner) for item in value], "]", style)
-    return json.dumps(value)
-
-
-def json_string(value: str) -> str:
-    """The string in quotes; lone surrogates, which no encoding can hold, as escapes."""
-    spelled = json.dumps(value, ensure_ascii=False)
-    return spelled if spelled.isascii() or not re.search("[\ud800-\udfff]", spelled) else json.dumps(value)
+    return style.spelling.scalar(value)
 
 
 def _bracketed(opener: str, parts: list[str], closer: str, style: Style) -> str:
