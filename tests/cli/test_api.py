@@ -96,3 +96,11 @@ def test_corpus_example_on_a_local_cluster(tmp_path: Path) -> None:
     errors = sum(bool(result.findings) for result in api.check_files(paths))
     assert f"{errors:6}  error   kv-heads-indivisible" in done.stdout
     assert "9 files" in done.stdout
+
+
+def test_a_python_text_is_told_as_such() -> None:
+    text = "from torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        self.a = nn.Linear(3, 4)\n"
+    result = api.check_text(text, "-.py")
+    assert result.kind == "python"
+    assert [finding.rule for finding in result.findings] == ["module-before-super-init"]
+    assert api.check_text("print(1)\n", "-.py").kind is None

@@ -76,8 +76,12 @@ def _analyse_python(document: PythonDocument, path: str, folder: Folder | None) 
     return cast("Analysis", found)
 
 
-def kind_of(document: JsonDocument, path: str) -> FileKind | None:
+def kind_of(document: JsonDocument | PythonDocument, path: str) -> FileKind | None:
     """What a document is to us, None for a file that is not ours."""
+    if not isinstance(document, JsonDocument):
+        from neurarch_schemas.python_analysis import is_model_code
+
+        return "python" if is_model_code(document.text) else None
     from neurarch_schemas.documents.detect import detect
 
     return detect(os.path.basename(path), document.data, lambda: surroundings(path, document).listing, document.text)
