@@ -9,15 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from .needs import missing
 from .test_neovim import MODEL
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.skipif(shutil.which("emacs") is None, reason="no Emacs here")
 def test_emacs_connects_for_models_only_and_marks_behind_emoji(tmp_path: Path) -> None:
+    if shutil.which("emacs") is None:
+        missing("no Emacs here")
     model, foreign = tmp_path / "模型 x" / "config.json", tmp_path / "app" / "config.json"
     for path, text in ((model, MODEL), (foreign, '{"name": "app", "port": 8080, "nested": {"a": [1, 2, 3]}}\n')):
         path.parent.mkdir()
@@ -38,7 +38,7 @@ def test_emacs_connects_for_models_only_and_marks_behind_emoji(tmp_path: Path) -
     lines = [line for line in process.stdout.splitlines() if line.startswith("{")]
     told = {item["step"]: item for item in map(json.loads, lines)}
     if "eglot" in process.stderr and "Cannot open load file" in process.stderr:
-        pytest.skip("this Emacs has no eglot")
+        missing("this Emacs has no eglot")
     assert process.returncode == 0, (told.get("error"), process.stderr[-2000:])
     assert told["foreign"]["connected"] is False
     assert {"3", "// wide"} <= set(told["diagnostics"]["marked"])

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from .needs import missing
+
 ROOT = Path(__file__).parents[2]
 MODEL = """{
   "_🤖": "混合專家", "model_type": "llama",
@@ -42,7 +44,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     """What each step of the script in Neovim told."""
     program = neovim()
     if program is None:
-        pytest.skip("no Neovim 0.11 here")
+        missing("no Neovim 0.11 here")
     home = tmp_path_factory.mktemp("neovim")
     model, foreign = home / "ws" / "模型 x" / "config.json", home / "ws" / "app" / "config.json"
     for path, text in ((model, MODEL), (foreign, '{"name": "app", "port": 8080, "nested": {"a": [1, 2, 3]}}\n')):

@@ -73,7 +73,18 @@ function which(name: string): string | undefined {
   const home = process.env.HOME ?? process.env.USERPROFILE ?? '';
   // An editor started from a desktop often lacks the folder that uv and pipx install into.
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), path.join(home, '.local', 'bin')];
-  return folders.filter(Boolean).map(folder => path.join(folder, name)).find(isExecutable);
+  return folders.filter(mayRunFrom).map(folder => path.join(folder, name)).find(isExecutable);
+}
+
+/** PATH may lead into the workspace: by a relative entry, or because its environment was active when VS Code started. */
+function mayRunFrom(folder: string): boolean {
+  if (!path.isAbsolute(folder)) {
+    return false;
+  }
+  return vscode.workspace.isTrusted || !(vscode.workspace.workspaceFolders ?? []).some(workspace => {
+    const inside = path.relative(workspace.uri.fsPath, folder);
+    return inside === '' || (!inside.startsWith('..') && !path.isAbsolute(inside));
+  });
 }
 
 function isExecutable(file: string): boolean {

@@ -7,8 +7,9 @@ version=4.100.3
 integrity=sha512-q/Fh2DOxCRNhC/WiG/6sAhSKnj7ZACTVBaeeZ+rWjol//0FCbl/qg1ln5ecZ99jYcfqMxZZAyWcN+YBIo0DgpA==
 mkdir -p "$folder"
 cd "$folder"
+export npm_config_fetch_timeout=60000 npm_config_fetch_retries=2
 archive=$(npm pack "code-server@$version" --silent)
-actual=sha512-$(openssl dgst -sha512 -binary "$archive" | base64 -w0)
+actual=$(node -e 'console.log("sha512-" + require("crypto").createHash("sha512").update(require("fs").readFileSync(process.argv[1])).digest("base64"))' "$archive")
 [ "$actual" = "$integrity" ] || { echo "code-server $version has changed: $actual" >&2; exit 1; }
 tar xzf "$archive" --strip-components=1 package/lib package/package.json package/LICENSE package/ThirdPartyNotices.txt
 rm "$archive"

@@ -3,17 +3,7 @@ const assert = require('assert');
 const path = require('path');
 const vscode = require('vscode');
 
-const step = (name, value = {}) => console.log('STEP ' + JSON.stringify({ step: name, ...value }));
-
-async function until(what, condition, seconds = 30) {
-  const end = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = await condition();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`${what}: nothing within ${seconds} s`);
-    await new Promise(resolve => setTimeout(resolve, 25));
-  }
-}
+const { step, until } = require('./steps.cjs');
 
 async function run() {
   const extension = vscode.extensions.getExtension('neurarch.neurarch-lsp');
