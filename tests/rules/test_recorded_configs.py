@@ -27,6 +27,8 @@ TOO_SMALL_TO_RUN = {
     "kv-heads-indivisible",
     "experts-per-token-out-of-range",
     "moe-group-topology",
+    "rope-mrope-section",
+    "rope-odd-rotary-dim",
     "tower-width-mismatch",
     "feature-layer-out-of-range",
 }

@@ -21,6 +21,7 @@ RULE = RuleInfo(
     needs=("rope_scaling", "rope_parameters"),
 )
 
+LONG_ONLY = ("default", "longrope")
 CONVERTED = {"mrope": "default", "su": "longrope"}
 """Old names that the families which used them convert while loading."""
 
@@ -31,7 +32,16 @@ def check(context: Context) -> Iterator[Finding]:
             yield from _disagreement(block)
             name = "rope_type" if "rope_type" in block.values else "type"
             value = block.values.get(name)
-            if value is None or not config.is_native or _is_known(config, block, value):
+            if value is None or not config.is_native:
+                continue
+            only = LONG_ONLY if config.model_type in ("phi3", "phi4_multimodal") else None
+            if only and isinstance(value, str) and value in _types() and value not in only:
+                yield Finding(
+                    f"{config.model_type} has no RoPE type {quoted(value)}: it reads every block as longrope and needs "
+                    "its short_factor and long_factor",
+                    block.place(name),
+                )
+            if _is_known(config, block, value):
                 continue
             types = _types()
             guess = closest(value, types) if isinstance(value, str) else None

@@ -7,12 +7,13 @@ from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, rope
 from neurarch_rules.facts.defaults import are_defaults
-from neurarch_rules.facts.places import configs, number, place, related
+from neurarch_rules.facts.places import as_written, configs, number, place, related
 from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
     name="rope-value-out-of-range",
-    severity="warning",
+    severity="error",
     category="correctness",
     summary="A RoPE number that makes no sense: a factor below 1, frequencies in the wrong order, an odd rotary size",
     needs=("rope_",),
@@ -25,10 +26,26 @@ def check(context: Context) -> Iterator[Finding]:
             yield from _factor(block)
             yield from _frequencies(block)
             yield from _theta_and_share(block)
+        yield from _share_beside(config)
         theta = number(config.get("rope_theta"))
         if theta is not None and theta <= 0 and (setting := config.setting("rope_theta")) and setting.pointer:
             yield Finding(
-                f"rope_theta is {theta:g}: the base of the frequencies must be positive", place(config, "rope_theta")
+                f"rope_theta is {theta:g}: the base of the frequencies must be positive",
+                place(config, "rope_theta"),
+                severity="warning",
+            )
+
+
+def _share_beside(config: ModelConfig) -> Iterator[Finding]:
+    """The old place of the rotated share, beside the block."""
+    for key in ("partial_rotary_factor", "rotary_pct", "rotary_percentage"):
+        setting = as_written(config, key)
+        share = None if setting is None or setting.pointer is None else number(setting.value)
+        if share is not None and not 0 < share <= 1:
+            yield Finding(
+                f"{key} {share:g} is not a share of the head: it must lie between 0 and 1",
+                place(config, key),
+                severity="warning",
             )
 
 
@@ -38,13 +55,20 @@ def _factor(block: rope.Block) -> Iterator[Finding]:
         return
     factor = number(value)
     if factor is None:
-        yield Finding(f"factor must be a number, not {quoted(value)}: RoPE cannot be computed", block.place("factor"))
+        yield Finding(
+            f"factor must be a number, not {quoted(value)}: RoPE cannot be computed",
+            block.place("factor"),
+            severity=None if block.config.is_native else "warning",
+        )
     elif factor <= 0:
-        yield Finding(f"factor is {factor:g}: positions cannot be scaled by it", block.place("factor"))
+        yield Finding(
+            f"factor is {factor:g}: positions cannot be scaled by it", block.place("factor"), severity="warning"
+        )
     elif factor < 1:
         yield Finding(
             f"factor {factor:g} is below 1: it shrinks the window of {_window(block)} tokens instead of stretching it",
             block.place("factor"),
+            severity="warning",
         )
 
 
@@ -62,6 +86,7 @@ def _frequencies(block: rope.Block) -> Iterator[Finding]:
             f"their difference",
             block.place("high_freq_factor"),
             (Related(block.place("low_freq_factor"), f"low_freq_factor is {low:g}"),),
+            severity="warning",
         )
     original, window = block.original_length, geometry.positions(block.config)
     if block.rope_type == "llama3" and original is not None and window is not None and original >= window.value:
@@ -71,6 +96,7 @@ def _frequencies(block: rope.Block) -> Iterator[Finding]:
             "to stretch, yet the frequencies are changed",
             block.place(rope.ORIGINAL),
             (related(block.config, window.key),),
+            severity="warning",
         )
     fast, slow = block.number("beta_fast"), block.number("beta_slow")
     if block.rope_type == "yarn" and (32 if fast is None else fast) < (1 if slow is None else slow):
@@ -79,11 +105,14 @@ def _frequencies(block: rope.Block) -> Iterator[Finding]:
             "the ramp "
             "between interpolated and kept frequencies is upside down",
             block.place("beta_fast" if fast is not None else "beta_slow"),
+            severity="warning",
         )
     attention = block.number("attention_factor")
     if attention is not None and attention <= 0:
         yield Finding(
-            f"attention_factor is {attention:g}: attention scores would vanish", block.place("attention_factor")
+            f"attention_factor is {attention:g}: attention scores would vanish",
+            block.place("attention_factor"),
+            severity="warning",
         )
 
 
@@ -91,10 +120,13 @@ def _theta_and_share(block: rope.Block) -> Iterator[Finding]:
     theta, share = block.number("rope_theta"), block.number("partial_rotary_factor")
     if theta is not None and theta <= 0:
         yield Finding(
-            f"rope_theta is {theta:g}: the base of the frequencies must be positive", block.place("rope_theta")
+            f"rope_theta is {theta:g}: the base of the frequencies must be positive",
+            block.place("rope_theta"),
+            severity="warning",
         )
     if share is not None and not 0 < share <= 1 and not are_defaults(block.config, "rope_parameters"):
         yield Finding(
             f"partial_rotary_factor {share:g} is not a share of the head: it must lie between 0 and 1",
             block.place("partial_rotary_factor"),
+            severity="warning",
         )
