@@ -8,7 +8,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import rope
 from neurarch_rules.facts.data import fact_set
 from neurarch_rules.facts.fixes import combined
-from neurarch_rules.facts.keys import ROPE_KEYS, keys_any_may_have, unread
+from neurarch_rules.facts.keys import ROPE_KEYS, keys_any_may_have, keys_of_all_types, unread
 from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.quantization import quantization
 from neurarch_rules.facts.sources import config_type, records
@@ -41,6 +41,7 @@ BLOCKS = {
         "beta_slow",
         "short_factor",
         "long_factor",
+        "mrope_section",
     ),
 }
 TEXT = ("text_config", "llm_config", "language_config")
@@ -108,7 +109,8 @@ def _from_above(context: Context, config: ModelConfig, key: str, value: JSONValu
 def _in_block(context: Context, config: ModelConfig, key: str) -> Finding | None:
     """A field of a quantization or RoPE block that stands beside it."""
     for block, fields in BLOCKS.items():
-        if key in fields and (block != "quantization_config" or not config.pointer):
+        is_field = key in fields or (block == "quantization_config" and _fits_quantization(context, key))
+        if is_field and (block != "quantization_config" or not config.pointer):
             pointer, target = join_pointer(config.pointer, key), join_pointer(config.pointer, block)
             return Finding(
                 f"{key} is a field of {block}: outside it nothing reads it",
@@ -116,6 +118,14 @@ def _in_block(context: Context, config: ModelConfig, key: str) -> Finding | None
                 fixes=combined(f"move into {block}", "unsafe", move_pair(context.analysis.document, pointer, target)),
             )
     return None
+
+
+def _fits_quantization(context: Context, key: str) -> bool:
+    """A field whose name is used for nothing else, and which the block of this file lacks."""
+    block = quantization(context.analysis)
+    if block is None or key in block.values or "_" not in key or key in keys_of_all_types():
+        return False
+    return key in fact_set("quantization_keys", "keys")
 
 
 def _foreign_object(config: ModelConfig, key: str, value: dict[str, JSONValue]) -> Iterator[Finding]:
