@@ -37,8 +37,10 @@ def layer(config: ModelConfig, last: bool) -> Module:
 
 def build(config: ModelConfig) -> Module:
     length = config.integer("num_hidden_layers")
-    pattern = LayerPattern.constant(False, length - 1) + LayerPattern.constant(True, min(length, 1))
     japanese = config.model_type == "gpt_neox_japanese"
+    pattern = LayerPattern.constant(False, length)
+    if japanese:
+        pattern = LayerPattern.constant(False, length - 1) + LayerPattern.constant(True, min(length, 1))
     return language_model(
         config,
         layers(pattern, lambda last: layer(config, last)),

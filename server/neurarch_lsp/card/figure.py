@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from neurarch_lsp.card.structure import StructureRow
+    from neurarch_lsp.card.layer_order import StructureRow
 
 WIDTH = 300
 BOX = 34
@@ -29,7 +29,7 @@ FILLS = {
 
 def figure(rows: Sequence[StructureRow]) -> str:
     """Drawn from the folded rows; more than six runs of layers are cut to the first five and the last."""
-    groups = [list(items) for _, items in groupby(rows, key=lambda row: (row.group, row.times if row.group else 1))]
+    groups = [list(items) for _, items in groupby(rows, key=lambda row: (row.group, row.index))]
     layered = [index for index, items in enumerate(groups) if items[0].group is not None]
     dropped = set(layered[MOST_GROUPS - 1 : -1]) if len(layered) > MOST_GROUPS else set()
     shapes: list[str] = []
@@ -51,7 +51,7 @@ def figure(rows: Sequence[StructureRow]) -> str:
         if in_layer:
             y += GAP - 6
             shapes.insert(0, _frame(top, y - top))
-            label = f"x {items[0].times:,}" if items[0].times > 1 else f"layer {items[0].index}"
+            label = _label(items[0])
             shapes.append(_text(WIDTH + 8, (top + y) / 2 + 4, label, "start", "repeat"))
             y += GAP
     height = y + MARGIN
@@ -65,6 +65,13 @@ def figure(rows: Sequence[StructureRow]) -> str:
         ".structure .box text{fill:#1c1e21}</style>"
         f"{''.join(shapes)}</svg>"
     )
+
+
+def _label(row: StructureRow) -> str:
+    """How often a layer stands there: "x 62", "5 in each of 5 cycles", "layer 0"."""
+    if row.times == 1:
+        return f"layer {row.index}"
+    return f"x {row.times:,}" if row.times == row.repeat or row.repeat == 1 else f"{row.cycles:,} x {row.repeat:,}"
 
 
 def _draw(shapes: list[str], row: StructureRow, y: float) -> float:

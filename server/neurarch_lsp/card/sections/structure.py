@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.figure import figure
-from neurarch_lsp.card.structure import StructureRow, rows
+from neurarch_lsp.card.layer_order import StructureRow
+from neurarch_lsp.card.lengths import sequence_length, tower_length
+from neurarch_lsp.card.profile import TOWERS
+from neurarch_lsp.card.structure import rows
 from neurarch_lsp.render.card_blocks import Block, Figure, Note, Section, Table
-from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.forward import disagreements
 from neurarch_schemas.accounting.quantities import binary_bytes
@@ -16,17 +20,16 @@ if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_schemas.analysis import Analysis
 
-FALLBACK_LENGTH = 8192
-
 
 def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     tree, config = analysis.built.tree, analysis.config
     if tree is None or config is None:
         return None
     found = rows(analysis, expand=assumed.expand)
-    length = assumed.context or declared_context(config) or FALLBACK_LENGTH
+    length = sequence_length(analysis, assumed)
     dtype = analysis.cache_dtype(assumed.cache_dtype)
-    shapes = output_shapes(found, assumed.batch, length)
+    lengths = {tower: tower_length(tree, tower) for tower in TOWERS} | {None: length}
+    shapes = output_shapes(found, assumed.batch, lengths)
     table = Table(
         ("no.", "name", "type", "output", "parameters", "cache/token", "times"),
         tuple(
@@ -34,7 +37,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
                 str(number),
                 row.name,
                 row.type,
-                " x ".join(map(str, shape)),
+                " x ".join("n" if size is None else str(size) for size in shape),
                 f"{row.parameters:,}" if row.parameters else "",
                 binary_bytes(size_in_bytes(row.cache_per_token, dtype)) if row.cache_per_token else "",
                 f"x{row.times:,}" if row.times > 1 else "",
@@ -42,7 +45,8 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
             for number, (row, shape) in enumerate(zip(found, shapes, strict=True), 1)
         ),
         numeric=frozenset({0, 4, 5, 6}),
-        caption=f"Shapes for a batch of {assumed.batch} and {length:,} tokens.",
+        caption=f"Shapes for a batch of {assumed.batch} and {length:,} tokens"
+        + ("; n is not told by the file." if any(None in shape for shape in shapes) else "."),
     )
     problems = disagreements(tree)
     verdict: list[Block] = [
@@ -79,27 +83,46 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     )
 
 
-def output_shapes(found: tuple[StructureRow, ...], batch: int, length: int) -> list[tuple[int, ...]]:
-    """(batch, length) for token ids, then (batch, length, width); a row that names no width keeps the last one."""
-    shapes: list[tuple[int, ...]] = []
+def output_shapes(
+    found: tuple[StructureRow, ...], batch: int, lengths: Mapping[str | None, int | None]
+) -> list[tuple[int | None, ...]]:
+    """(batch, length) of token ids, then (batch, length, width); a row that names no width keeps the last one.
+
+    ``lengths`` are those of each tower and, under None, of the language model; a length that the file does not tell is
+    None. () for what is no sequence of vectors: pixels, rotary tables.
+    """
+    shapes: list[tuple[int | None, ...]] = []
     width: int | None = None
-    for row in found:
-        width = row.width or width
-        shapes.append((batch, length) if row.kind == "input" or width is None else (batch, length, width))
+    for index, row in enumerate(found):
+        length = lengths.get(row.tower)
+        if row.kind == "input":
+            width = next((later.width for later in found[index:] if later.width is not None), None)
+            shapes.append((batch, length) if row.type == "token ids" else ())
+        elif row.type == "RoPE":
+            shapes.append(())
+        else:
+            width = row.width or width
+            shapes.append((batch, length) if width is None else (batch, length, width))
     return shapes
 
 
 def in_words(found: tuple[StructureRow, ...]) -> str:
-    """ "embedding -> RoPE -> 62 x (norm -> GQA 6:1 -> add -> norm -> MoE 256, top 8 -> add) -> norm -> head" """
+    """ "token ids -> Embedding -> RoPE -> 62 x (norm -> GQA 6:1 -> add -> norm -> MoE 256, top 8 -> add) -> norm" """
     pieces: list[str] = []
-    inside: list[str] = []
-    current: tuple[int | None, int] = (None, 1)
-    for row in (*found, None):
-        key = (row.group, row.times) if row is not None else (None, 1)
-        if key != current and inside:
-            pieces.append(f"{current[1]} x ({' -> '.join(inside)})" if current[1] > 1 else " -> ".join(inside))
-            inside = []
-        current = key
-        if row is not None:
-            inside.append("norm" if row.kind == "norm" else row.type)
+    for group, members in groupby(found, key=lambda row: row.group):
+        if group is None:
+            pieces += [_word(row) for row in members]
+            continue
+        layers = [list(rows) for _, rows in groupby(members, key=lambda row: row.index)]
+        words = [_times(rows[0].repeat if len(layers) > 1 else 1, " -> ".join(map(_word, rows))) for rows in layers]
+        cycles = layers[0][0].cycles if len(layers) > 1 else layers[0][0].times
+        pieces.append(_times(cycles, " -> ".join(words)))
     return " -> ".join(pieces)
+
+
+def _word(row: StructureRow) -> str:
+    return "norm" if row.kind == "norm" else row.type
+
+
+def _times(count: int, text: str) -> str:
+    return f"{count:,} x ({text})" if count > 1 else text

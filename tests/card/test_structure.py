@@ -1,0 +1,108 @@
+"""The rows of the structure: blocks in the order a token passes them, towers, shapes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from neurarch_lsp.card.assumptions import Assumptions
+from neurarch_lsp.card.sections.structure import in_words, section
+from neurarch_lsp.card.similar import catalogue
+from neurarch_lsp.card.structure import rows
+from neurarch_rules.engine.analyse import analyse_text
+from neurarch_schemas.analysis import Analysis
+
+
+def published(name: str) -> Analysis:
+    found = next(known for known in catalogue() if known.name == name).analysis()
+    assert found is not None
+    return found
+
+
+def config(**settings: Any) -> Analysis:
+    found = analyse_text("m/config.json", json.dumps(settings))
+    assert found is not None
+    return found
+
+
+MOE = "MoE 512, top 10 + shared"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "meta-llama/Llama-3.2-1B",
+            "token ids -> Embedding -> RoPE -> 16 x (norm -> GQA 4:1 -> add -> norm -> feed-forward -> add) -> norm"
+            " -> LM head -> logits",
+        ),
+        (
+            "BAAI/bge-large-en",
+            "token ids -> Embedding -> 24 x (MHA -> add -> norm -> feed-forward -> add -> norm) -> Pooler"
+            " -> pooled output",
+        ),
+        (
+            "openai/whisper-large-v3-turbo",
+            "audio features -> Conv1d -> Conv1d -> Embedding -> 32 x (norm -> MHA -> add -> norm -> feed-forward"
+            " -> add) -> norm -> token ids -> Embedding -> position embedding -> 4 x (norm -> MHA -> add -> norm"
+            " -> cross MHA -> add -> norm -> feed-forward -> add) -> norm -> LM head -> logits",
+        ),
+        (
+            "google/vit-base-patch16-224-in21k",
+            "pixels -> Embedding -> 12 x (norm -> MHA -> add -> norm -> feed-forward -> add) -> norm -> Pooler"
+            " -> pooled output",
+        ),
+        (
+            "EleutherAI/gpt-neox-20b",
+            "token ids -> Embedding -> RoPE -> 44 x (norm -> MHA -> norm -> feed-forward -> add) -> norm -> LM head"
+            " -> logits",
+        ),
+        (
+            "allenai/OLMo-2-1124-7B",
+            "token ids -> Embedding -> RoPE -> 32 x (MHA -> add -> norm -> feed-forward -> add -> norm) -> norm"
+            " -> LM head -> logits",
+        ),
+    ],
+)
+def test_blocks_stand_in_the_order_of_the_residual_stream(name: str, words: str) -> None:
+    assert in_words(rows(published(name))) == words
+
+
+def test_a_cycle_of_layers_is_folded_within_and_without() -> None:
+    found = rows(published("google/gemma-3-4b-it"))
+    assert "5 x (5 x (norm -> sliding GQA 2:1" in in_words(found)
+    assert {row.times for row in found if row.group is not None and row.tower is None} == {25, 5, 4}
+
+
+def test_every_row_is_accounted_for_in_all_published_models() -> None:
+    for known in catalogue():
+        found = known.analysis()
+        if found is not None and found.parameters is not None:
+            assert sum(row.parameters * row.times for row in rows(found)) == found.parameters.total, known.name
+
+
+def test_towers_have_their_own_length_and_projectors_the_width_of_the_text() -> None:
+    part = section(published("google/gemma-3-4b-it"), Assumptions(context=2048))
+    assert part is not None
+    shapes = {row["name"]: row["shape"] for row in part.data["rows"]}
+    assert shapes["model.vision_tower.embeddings"] == [1, 4096, 1152]
+    assert shapes["model.multi_modal_projector"] == [1, None, 2560]
+    assert shapes["model.language_model.norm"] == [1, 2048, 2560]
+    assert shapes["vision input"] == shapes["rotary_emb"] == []
+
+
+def test_a_classifier_is_no_language_model_head() -> None:
+    found = rows(
+        config(
+            model_type="llama",
+            architectures=["LlamaForSequenceClassification"],
+            hidden_size=64,
+            intermediate_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            vocab_size=100,
+        )
+    )
+    assert [row.type for row in found[-2:]] == ["classifier", "logits"]
