@@ -89,11 +89,13 @@ def test_wrong_settings_are_named_and_left_out(given: object) -> None:
 
 def test_syntax_is_left_to_editors_that_report_it() -> None:
     auto, on, off = (editor_settings.EditorSettings(syntax_errors=value) for value in ("auto", "on", "off"))  # type: ignore[arg-type]
-    assert editor_settings.hidden_rules(auto, "Visual Studio Code", "json") == editor_settings.SYNTAX_RULES
+    json_rules, python_rules = editor_settings.JSON_SYNTAX, frozenset({"python-syntax"})
+    assert editor_settings.hidden_rules(auto, "Visual Studio Code", "json") == json_rules
+    assert editor_settings.hidden_rules(auto, "Visual Studio Code", "python") == python_rules
     assert not editor_settings.hidden_rules(auto, "Neovim", "json")
     assert not editor_settings.hidden_rules(on, "Visual Studio Code", "json")
-    assert editor_settings.hidden_rules(off, "Neovim", "json") == editor_settings.SYNTAX_RULES
-    assert not editor_settings.hidden_rules(off, "Neovim", "python")
+    assert editor_settings.hidden_rules(off, "Neovim", "json") == json_rules
+    assert not editor_settings.hidden_rules(off, "Neovim", "toml")
 
 
 @pytest.mark.parametrize(

@@ -142,18 +142,33 @@ def _long_strings(text: str) -> list[int]:
     return edges
 
 
-def units(text: str) -> tuple[Placed, ...]:
-    """The statements that can be parsed, in order."""
-    text = text.replace("\r\n", " \n").replace("\r", "\n").replace("\f", " ")
+def normalized(text: str) -> str:
+    """One kind of line end, no byte order mark and no page breaks, at the same offsets."""
+    text = text.replace("\r\n", " \n").replace("\r", "\n").replace("\n\f", "\n\n").replace("\f", " ")
     if text.startswith("\ufeff"):
         text = " " + text[1:]
         text = "\n" + text[1:] if text[1:2] not in ("\n", " ") else text
+    return text
+
+
+def units(text: str) -> tuple[Placed, ...]:
+    """The statements that can be parsed, in order."""
     found: list[Placed] = []
-    for start, piece in split(text):
+    for start, piece in split(normalized(text)):
         unit = _unit(piece)
         if unit is not None:
             found.append(Placed(unit, start))
     return tuple(found)
+
+
+def is_whole(text: str) -> bool:
+    """Whether every statement can be parsed and nothing stands indented before the first."""
+    text = normalized(text)
+    first = _BEGINS.search(text)
+    before = text if first is None else text[: first.start()]
+    if any(line.strip() and not line.lstrip().startswith("#") for line in before.split("\n")):
+        return False
+    return all(_unit(piece) is not None for _, piece in split(text))
 
 
 @lru_cache(maxsize=KEPT)
@@ -167,4 +182,4 @@ def _unit(text: str) -> Unit | None:
     return Unit(text, tuple(tree.body))
 
 
-__all__ = ["Placed", "Unit", "split", "units"]
+__all__ = ["Placed", "Unit", "is_whole", "normalized", "split", "units"]

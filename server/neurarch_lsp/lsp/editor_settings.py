@@ -15,10 +15,12 @@ SECTION = "neurarch"
 Switch = Literal["auto", "on", "off"]
 DiagnosticMode = Literal["open", "workspace"]
 
-JSON_EDITORS = ("visual studio code", "code - oss", "vscodium", "cursor", "windsurf", "code-server", "theia")
-"""Clients with a JSON server of their own that reports syntax errors, comments and duplicate keys."""
+EDITORS = ("visual studio code", "code - oss", "vscodium", "cursor", "windsurf", "code-server", "theia")
+"""Clients with servers of their own for JSON and Python, which report broken syntax, comments and duplicate keys."""
 
-SYNTAX_RULES = frozenset({"json-syntax", "json-comment", "json-duplicate-key", "json-nonfinite"})
+JSON_SYNTAX = frozenset({"json-syntax", "json-comment", "json-duplicate-key", "json-nonfinite"})
+SYNTAX_RULES = {"json": JSON_SYNTAX, "jsonc": JSON_SYNTAX, "python": frozenset({"python-syntax"})}
+"""By language what such servers report as well."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
@@ -72,18 +74,16 @@ def parse(data: object) -> EditorSettings:
 
 
 def hidden_rules(settings: EditorSettings, client_name: str, language: str) -> frozenset[str]:
-    """Rules not reported because the editor's own JSON support says the same."""
-    if settings.syntax_errors == "on" or language not in ("json", "jsonc"):
+    """Rules not reported because the editor's own support of the language says the same."""
+    if settings.syntax_errors == "on" or (settings.syntax_errors == "auto" and not has_own_servers(client_name)):
         return frozenset()
-    if settings.syntax_errors == "auto" and not has_json_support(client_name):
-        return frozenset()
-    return SYNTAX_RULES
+    return SYNTAX_RULES.get(language, frozenset())
 
 
-def has_json_support(client_name: str) -> bool:
-    """Whether the editor brings a JSON server and formatter of its own."""
+def has_own_servers(client_name: str) -> bool:
+    """Whether the editor brings a server and formatter for JSON, and one for Python, of its own."""
     name = client_name.lower()
-    return any(editor in name for editor in JSON_EDITORS)
+    return any(editor in name for editor in EDITORS)
 
 
 def _hyphens(name: str) -> str:

@@ -36,7 +36,7 @@ class Feature:
 
 
 def _completion_options() -> types.CompletionOptions:
-    return types.CompletionOptions(trigger_characters=['"', ":", ",", "{", "["], resolve_provider=True)
+    return types.CompletionOptions(trigger_characters=['"', ":", ",", "{", "[", "(", "=", "'"], resolve_provider=True)
 
 
 def _code_action_options() -> types.CodeActionOptions:
@@ -82,7 +82,7 @@ FEATURES = (
     Feature(
         types.TEXT_DOCUMENT_FORMATTING,
         "text_document_formatting",
-        when=lambda client: not editor_settings.has_json_support(client.name),
+        when=lambda client: not editor_settings.has_own_servers(client.name),
     ),
     Feature(types.TEXT_DOCUMENT_HOVER, "text_document_hover"),
     Feature(types.TEXT_DOCUMENT_COMPLETION, "text_document_completion", _completion_options),
