@@ -72,6 +72,11 @@ FAULTS = (
     Fault("attention-dtype-mismatch", DENSE, {"dtype": "float32", "_attn_implementation": "flash_attention_2"}),
     Fault("auto-map-missing-file", DENSE, AUTO_MAP, beside=WEIGHTS),
     Fault("checkpoint-mismatch", DENSE, saved=True, tensors=lambda name: None if "1.mlp.up_proj" in name else name),
+    Fault(
+        "classifier-pad-missing",
+        DENSE,
+        lambda c: {"architectures": [CLASSIFIER[c["model_type"]]], "pad_token_id": NULL},
+    ),
     Fault("decoder-flag-missing", ENCODERS, lambda c: {"architectures": [CAUSAL[c["model_type"]]]}),
     Fault(
         "decoder-start-missing",
@@ -250,6 +255,11 @@ FAULTS = (
 )
 
 CAUSAL = {"bert": "BertLMHeadModel", "roberta": "RobertaForCausalLM", "electra": "ElectraForCausalLM"}
+CLASSIFIER = {
+    "llama": "LlamaForSequenceClassification",
+    "qwen3": "Qwen3ForSequenceClassification",
+    "olmo2": "Olmo2ForSequenceClassification",
+}
 SEQ_TO_SEQ = {
     "bart": "BartForConditionalGeneration",
     "marian": "MarianMTModel",

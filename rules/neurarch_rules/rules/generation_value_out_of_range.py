@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.allowed import requirement
+from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.places import number, whole_number
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.documents.json_value import JSONValue
@@ -39,9 +41,31 @@ CACHES = (
 def check(context: Context) -> Iterator[Finding]:
     data = context.analysis.document.data
     if isinstance(data, dict):
+        yield from _types(data)
         yield from _numbers(data)
         yield from _sequences(data)
         yield from _lengths(data)
+
+
+def _types(data: dict[str, JSONValue]) -> Iterator[Finding]:
+    for name, allowed in facts("generation")["values"].items():
+        value = data.get(name)
+        must = requirement(value, allowed)
+        if must is not None and not (isinstance(value, float) and value.is_integer() and "integer" in allowed["type"]):
+            yield Finding(f"{name} must be {must}, not {quoted(value)}: generate fails with it", Place(f"/{name}"))
+    ends = data.get("eos_token_id")
+    if isinstance(ends, list) and any(whole_number(item) is None for item in ends):
+        yield Finding(f"eos_token_id must be a list of token ids, not {quoted(ends)}", Place("/eos_token_id"))
+    if data.get("bad_words_ids") == []:
+        yield Finding("bad_words_ids is empty: generate refuses a list without words", Place("/bad_words_ids"))
+    mark = data.get("watermarking_config")
+    ratio = number(mark.get("greenlist_ratio")) if isinstance(mark, dict) else None
+    if ratio is not None and not 0 <= ratio <= 1:
+        yield Finding(
+            f"greenlist_ratio {ratio:g} is a share of the vocabulary and must lie between 0 and 1: transformers "
+            "refuses the file",
+            Place("/watermarking_config/greenlist_ratio"),
+        )
 
 
 def _numbers(data: dict[str, JSONValue]) -> Iterator[Finding]:
@@ -59,7 +83,7 @@ def _numbers(data: dict[str, JSONValue]) -> Iterator[Finding]:
         if value is not None and (value > 1 or value < 0 or (value == 0 and not low_is_fine and sampling)):
             yield Finding(f"{name} {value:g} is a probability and must lie between 0 and 1", Place(f"/{name}"))
     top_k = data.get("top_k")
-    if top_k is not None and sampling and (whole_number(top_k) is None or (whole_number(top_k) or 0) < 0):
+    if number(top_k) is not None and sampling and (whole_number(top_k) is None or (whole_number(top_k) or 0) < 0):
         yield Finding(f"top_k {quoted(top_k)} must be a whole number above 0 (0 switches it off)", Place("/top_k"))
     for name in ("repetition_penalty", "encoder_repetition_penalty"):
         penalty = number(data.get(name))

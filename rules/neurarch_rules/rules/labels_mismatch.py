@@ -87,7 +87,7 @@ def _single_label(data: Mapping[str, object]) -> Iterator[Finding]:
     if data.get("problem_type") == "single_label_classification" and labels == 1:
         yield Finding(
             "single_label_classification with one label: its probability is always 1 and the loss 0, and transformers "
-            "5.6 and later refuse the file; two labels, or problem_type regression, say what is meant",
+            "5.24 refuses the file; two labels, or problem_type regression, say what is meant",
             Place("/problem_type"),
             (Related(Place("/id2label" if isinstance(names, dict) else "/num_labels"), "one label"),),
             severity="warning",
