@@ -224,12 +224,32 @@ def test_cache_is_never_stale(capsys: pytest.CaptureFixture[str]) -> None:
     assert "kv-heads-indivisible" not in [entry["rule"] for entry in results(capsys)]
 
 
+def test_cache_knows_the_base_of_an_adapter() -> None:
+    text = '{"peft_type": "LORA", "base_model_name_or_path": "../base"}'
+    path = write("adapter/adapter_config.json", text)
+    store = cache.Cache("cache")
+    keys = [store.key(path, text, Options())]
+    for base in (GOOD, BAD + " "):
+        write("base/config.json", base)
+        keys.append(store.key(path, text, Options()))
+    assert len(set(keys)) == 3
+
+
 def test_cache_knows_when_this_program_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     path = write("config.json", GOOD)
     store = cache.Cache("cache")
     key = store.key(path, GOOD, Options())
     monkeypatch.setattr(store, "program", "another version")
     assert store.key(path, GOOD, Options()) != key
+
+
+def test_json_is_spelled_as_the_standard_library_spells_it(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = 'ä "quoted" \u2028'
+    write(f"{folder}/config.json", BAD)
+    write("clean/config.json", GOOD)
+    for path in (folder, "clean"):
+        out = check(capsys, path, "--output-format", "json")[1]
+        assert out == json.dumps(json.loads(out), indent=2) + "\n"
 
 
 def test_outcomes_are_picklable() -> None:

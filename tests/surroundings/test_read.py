@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from neurarch_schemas.surroundings.folder import CheckpointTensor, Folder
+from neurarch_schemas.surroundings.folders_above import FoldersAbove
 from neurarch_schemas.surroundings.read import folder_of_texts, read_folder
 
 
@@ -190,6 +191,25 @@ def test_versions_are_looked_for_up_to_the_repository_and_no_further(tmp_path: P
     assert dict(folder.requirements) == {"transformers": "5.2.0"}
     (deep / "requirements.txt").write_text("transformers==4.40.0\n")
     assert dict(read_folder(str(deep / "config.json")).requirements) == {"transformers": "4.40.0"}
+
+
+def test_documents_of_one_run_share_what_lies_above_them(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    stated = tmp_path / "requirements.txt"
+    stated.write_text("transformers==4.50.0\n")
+    above = FoldersAbove()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "two" / "requirements.txt").write_text("peft==0.9.0\n")
+    assert dict(read_folder(str(tmp_path / "one" / "config.json"), None, above).requirements) == {
+        "transformers": "4.50.0"
+    }
+    stated.unlink()  # within one run the folders above are looked at once
+    assert dict(read_folder(str(tmp_path / "two" / "config.json"), None, above).requirements) == {
+        "transformers": "4.50.0",
+        "peft": "0.9.0",
+    }
+    assert dict(read_folder(str(tmp_path / "two" / "config.json")).requirements) == {"peft": "0.9.0"}
 
 
 def test_an_adapter_finds_its_base_model_on_this_machine(tmp_path: Path) -> None:

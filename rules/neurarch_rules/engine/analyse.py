@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.documents.document import FileKind
     from neurarch_schemas.documents.python_document import PythonDocument
     from neurarch_schemas.surroundings.folder import Folder
+    from neurarch_schemas.surroundings.folders_above import FoldersAbove
 
 PYTHON = (".py", ".pyi")
 
@@ -32,20 +33,25 @@ def parse(path: str, text: str) -> JsonDocument | PythonDocument:
     return JsonDocument.parse(text, path)
 
 
-def analyse_text(path: str, text: str) -> Analysis | None:
+def analyse_text(path: str, text: str, folders_above: FoldersAbove | None = None) -> Analysis | None:
     """As ``analyse``, for a text that is (to be) the file at ``path``; reads what lies beside it ("-": nothing)."""
     document = parse(path, text)
-    return analyse(document, path, None)
+    return analyse(document, path, None, folders_above)
 
 
-def analyse(document: JsonDocument | PythonDocument, path: str, folder: Folder | None) -> Analysis | None:
+def analyse(
+    document: JsonDocument | PythonDocument,
+    path: str,
+    folder: Folder | None,
+    folders_above: FoldersAbove | None = None,
+) -> Analysis | None:
     """What is known about a document; None for a file that is not ours, which then has cost one parse.
 
-    ``folder`` is the snapshot of what lies beside the document; None: read here, once the file is known to be ours.
-    Pure when a folder is given.
+    ``folder`` is the snapshot of what lies beside the document; None: read here, once the file is known to be ours,
+    with what is known of the folders above. Pure when a folder is given.
     """
     if not isinstance(document, JsonDocument):
-        return _analyse_python(document, path, folder)
+        return _analyse_python(document, path, folder, folders_above)
     from neurarch_schemas.documents.detect import detect
 
     def listing() -> frozenset[str] | None:
@@ -57,7 +63,7 @@ def analyse(document: JsonDocument | PythonDocument, path: str, folder: Folder |
     from neurarch_schemas.analysis import Analysis
 
     if folder is None:
-        folder = surroundings(path, document)
+        folder = surroundings(path, document, folders_above)
     config = None
     if kind in ("config", "params"):
         from neurarch_schemas.config.read import read_config
@@ -66,12 +72,14 @@ def analyse(document: JsonDocument | PythonDocument, path: str, folder: Folder |
     return Analysis(document, kind, folder, config)
 
 
-def _analyse_python(document: PythonDocument, path: str, folder: Folder | None) -> Analysis | None:
+def _analyse_python(
+    document: PythonDocument, path: str, folder: Folder | None, folders_above: FoldersAbove | None
+) -> Analysis | None:
     from neurarch_schemas.python_analysis import PythonAnalysis, is_model_code
 
     if not is_model_code(document.text):
         return None
-    found = PythonAnalysis(document, surroundings(path, document) if folder is None else folder)
+    found = PythonAnalysis(document, surroundings(path, document, folders_above) if folder is None else folder)
     # A rule reads only the kinds of file it names; facts.python_file gives the rules of this kind the true type.
     return cast("Analysis", found)
 
@@ -87,7 +95,9 @@ def kind_of(document: JsonDocument | PythonDocument, path: str) -> FileKind | No
     return detect(os.path.basename(path), document.data, lambda: surroundings(path, document).listing, document.text)
 
 
-def surroundings(path: str, document: JsonDocument | PythonDocument) -> Folder:
+def surroundings(
+    path: str, document: JsonDocument | PythonDocument, folders_above: FoldersAbove | None = None
+) -> Folder:
     """The snapshot of the folder a document is (to be) in; "-" is nowhere."""
     from neurarch_schemas.surroundings.folder import Folder
 
@@ -95,4 +105,4 @@ def surroundings(path: str, document: JsonDocument | PythonDocument) -> Folder:
         return Folder()
     from neurarch_schemas.surroundings.read import read_folder
 
-    return read_folder(path, document.data if isinstance(document, JsonDocument) else None)
+    return read_folder(path, document.data if isinstance(document, JsonDocument) else None, folders_above)

@@ -23,7 +23,8 @@ class Folder:
     adapter_config.json, added_tokens.json, special_tokens_map.json, the base model's config.json ...).
     ``tokenizer_entries`` is the number of tokens of tokenizer.json (highest id + 1), ``checkpoint`` the tensors named
     by an index or by safetensors headers, ``requirements`` the versions stated by requirements.txt, pyproject.toml or
-    a lock file; ``key`` changes whenever any of them may have changed (names, sizes, modification times).
+    a lock file; ``key`` changes whenever any of them may have changed (names, sizes, modification times): who keeps a
+    snapshot asks for it before any part is read.
     This one knows nothing; ``read.read_folder`` and ``read.folder_of_texts`` give folders whose parts are read when
     asked for. Never written to.
     """
@@ -32,7 +33,10 @@ class Folder:
     listing: frozenset[str] | None = None
     json_files: Mapping[str, JSONValue] = {}
     requirements: Mapping[str, str] = {}
-    key: str = ""
+
+    @cached_property
+    def key(self) -> str:
+        return ""
 
     @cached_property
     def tokenizer_entries(self) -> int | None:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.surroundings.folder import CheckpointTensor, Folder
+from neurarch_schemas.surroundings.folders_above import FoldersAbove
 from neurarch_schemas.surroundings.requirement_files import candidates
 from neurarch_schemas.surroundings.source import Disk, Source, Texts
 
@@ -25,20 +26,22 @@ _BASE_FOLDERS = ("base", "base_model")
 _STAMPED = (".json", ".safetensors", ".txt", ".toml", ".lock", ".in", ".model")
 
 
-def read_folder(document_path: str, data: JSONValue = None) -> Folder:
+def read_folder(document_path: str, data: JSONValue = None, folders_above: FoldersAbove | None = None) -> Folder:
     """What lies beside the document at ``document_path``, which itself need not exist. Never raises.
 
     ``data`` is the document's value: an adapter names its base model there. Cheap until a part is asked for.
+    ``folders_above`` is shared by the snapshots of one run; by default the folders above are looked at afresh.
     """
     folder = os.path.dirname(document_path)
-    return _SourceFolder(Disk(folder), os.path.abspath(folder) if folder else os.getcwd(), data)
+    above = folders_above or FoldersAbove()
+    return _SourceFolder(Disk(folder, above), os.path.abspath(folder) if folder else os.getcwd(), data, above)
 
 
 def folder_of_texts(
     files: Mapping[str, str | bytes], listing: frozenset[str] | None = None, data: JSONValue = None
 ) -> Folder:
     """The folder that holds ``files``; names only in ``listing`` are empty files."""
-    return _SourceFolder(Texts(files, listing), None, data)
+    return _SourceFolder(Texts(files, listing), None, data, FoldersAbove())
 
 
 class _Lazy(Mapping[str, JSONValue]):
@@ -97,19 +100,21 @@ def _json(source: Source, name: str) -> JSONValue:
 
 
 class _SourceFolder(Folder):
-    def __init__(self, source: Source, path: str | None, data: JSONValue) -> None:
+    def __init__(self, source: Source, path: str | None, data: JSONValue, above: FoldersAbove) -> None:
         names = source.names()
-        known = names or frozenset()
-        relatives = tuple(sorted(known & RELATIVES)) + _base_configs(source, data)
-        files = candidates(source, known)
-        stamped = [name for name in sorted(known) if name.endswith(_STAMPED)]
-        stamps = [f"{name}={source.stamp(name)}" for name in (*stamped, *relatives, *files)]
         self.path = path
         self.listing = names
-        self.json_files = _Lazy(source, relatives)
-        self.requirements = _LazyText(partial(_requirements, source, files))
-        self.key = "|".join((path or "", *sorted(known - set(stamped)), *stamps))
+        self.json_files = _Lazy(source, tuple(sorted(RELATIVES & (names or frozenset()))) + _base_configs(source, data))
+        self.requirements = _LazyText(partial(_requirements, source, names or frozenset(), above))
         self._source = source
+
+    @cached_property
+    def key(self) -> str:
+        known = self.listing or frozenset()
+        stamped = {name for name in known if name.endswith(_STAMPED)}
+        names = dict.fromkeys((*sorted(stamped), *self.json_files, *candidates(self._source, known)))
+        stamps = [f"{name}={self._source.stamp(name)}" for name in names]
+        return "|".join((self.path or "", *sorted(known - stamped), *stamps))
 
     @cached_property
     def tokenizer_entries(self) -> int | None:
@@ -139,7 +144,7 @@ def _base_configs(source: Source, data: JSONValue) -> tuple[str, ...]:
     return ()
 
 
-def _requirements(source: Source, files: tuple[str, ...]) -> dict[str, str]:
+def _requirements(source: Source, names: frozenset[str], above: FoldersAbove) -> dict[str, str]:
     from neurarch_schemas.surroundings.requirements import read_requirements
 
-    return read_requirements(source, files)
+    return read_requirements(source, candidates(source, names), above.stated)

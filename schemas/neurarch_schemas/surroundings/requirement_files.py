@@ -15,12 +15,11 @@ def is_requirements_file(name: str) -> bool:
 def candidates(source: Source, names: frozenset[str]) -> tuple[str, ...]:
     """The files that may state versions, nearest first; lock files, which are exact, before others of their folder."""
     beside = sorted((name for name in names if is_requirements_file(name)), key=_exactness)
-    around = sorted(
-        (found for name in FILES for found in source.upward(name) if found.startswith("../")),
-        key=lambda found: (found.count("../"), *_exactness(found.rpartition("/")[2])),
-    )
-    return (*beside, *around)
+    return (*beside, *source.above(BY_EXACTNESS))
 
 
 def _exactness(name: str) -> tuple[bool, bool, str]:
     return name not in LOCK_FILES, name != "requirements.txt", name
+
+
+BY_EXACTNESS = tuple(sorted(FILES, key=_exactness))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 
 from neurarch_schemas.surroundings.requirement_files import LOCK_FILES
 from neurarch_schemas.surroundings.source import Source
@@ -23,18 +23,33 @@ _LOCKED = re.compile(r'\[\[package\]\]\s*\nname = "([^"]+)"\s*\nversion = "([^"]
 _PIPFILE = re.compile(r'"([A-Za-z0-9._-]+)":\s*\{[^{}]*?"version":\s*"==([^"]+)"', re.DOTALL)
 
 
-def read_requirements(source: Source, files: Iterable[str]) -> dict[str, str]:
-    """Library -> version ("4.55.0", from a lock file or a pin) or specifier (">=4.45,<5"); the nearest file wins."""
+def read_requirements(
+    source: Source, files: Iterable[str], known: MutableMapping[str, tuple[tuple[str, str], ...]]
+) -> dict[str, str]:
+    """Library -> version ("4.55.0", from a lock file or a pin) or specifier (">=4.45,<5"); the nearest file wins.
+
+    ``known`` keeps what the files above the document's folder state: many documents share them.
+    """
     found: dict[str, str] = {}
     for file in files:
-        data = source.read(file, MAX_BYTES)
-        if data is None:
-            continue
-        for library, version in _stated(file.rpartition("/")[2], data.decode("utf-8", "replace")):
-            name = re.sub(r"[-_.]+", "-", library).lower()
-            if name in LIBRARIES and version not in ("", "*"):
-                found.setdefault(name, version)
+        stated = known.get(file)
+        if stated is None:
+            stated = tuple(_of_libraries(source, file))
+            if "/" in file:
+                known[file] = stated
+        for library, version in stated:
+            found.setdefault(library, version)
     return found
+
+
+def _of_libraries(source: Source, file: str) -> Iterator[tuple[str, str]]:
+    data = source.read(file, MAX_BYTES)
+    if data is None:
+        return
+    for library, version in _stated(file.rpartition("/")[2], data.decode("utf-8", "replace")):
+        name = re.sub(r"[-_.]+", "-", library).lower()
+        if name in LIBRARIES and version not in ("", "*"):
+            yield name, version
 
 
 def _stated(file: str, text: str) -> Iterator[tuple[str, str]]:

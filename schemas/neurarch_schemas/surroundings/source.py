@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Protocol
+
+from neurarch_schemas.surroundings.folders_above import FoldersAbove
 
 MAX_NAMES = 10_000
 """A folder with more entries is no model repository; its listing counts as unknown."""
-_PARENTS = 12
-"""How many folders upwards a repository root is looked for."""
 
 
 class Source(Protocol):
@@ -20,8 +19,8 @@ class Source(Protocol):
     def names(self) -> frozenset[str] | None:
         """The files beside the document; None: unknown."""
 
-    def upward(self, name: str) -> tuple[str, ...]:
-        """Files of that name beside the document and in the folders around it, up to the repository's root."""
+    def above(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Files of these names in the folders above the document's, up to the repository's root, nearest first."""
 
     def stamp(self, name: str) -> str | None:
         """Changes when the file changes; None: there is no such file."""
@@ -36,8 +35,9 @@ class Source(Protocol):
 class Disk:
     """The folder at ``path``. Only regular files are opened."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, folders_above: FoldersAbove) -> None:
         self.path = path or "."
+        self.folders_above = folders_above
 
     def names(self) -> frozenset[str] | None:
         try:
@@ -52,26 +52,8 @@ class Disk:
             return None
         return frozenset(found)
 
-    def upward(self, name: str) -> tuple[str, ...]:
-        found = [name] if self._stat(name) is not None else []
-        for level in range(1, self._root_level + 1):
-            candidate = "../" * level + name
-            if self._stat(candidate) is not None:
-                found.append(candidate)
-        return tuple(found)
-
-    @cached_property
-    def _root_level(self) -> int:
-        """Folders between the document's and the one that holds .git; 0 without one."""
-        folder = os.path.abspath(self.path)
-        for level in range(_PARENTS):
-            if os.path.exists(os.path.join(folder, ".git")):
-                return level
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                break
-            folder = parent
-        return 0
+    def above(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return self.folders_above.files(self.path, names)
 
     def stamp(self, name: str) -> str | None:
         found = self._stat(name)
@@ -112,8 +94,8 @@ class Texts:
     def names(self) -> frozenset[str] | None:
         return (self.listing or frozenset()) | self.files.keys()
 
-    def upward(self, name: str) -> tuple[str, ...]:
-        return tuple(candidate for candidate in (name, "../" + name, "../../" + name) if candidate in self.files)
+    def above(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(path for up in ("../", "../../") for name in names if (path := up + name) in self.files)
 
     def stamp(self, name: str) -> str | None:
         data = self.files.get(name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from neurarch_lsp.linting.lint import CannotRead, Outcome, lint, read_text
 from neurarch_rules.engine.finding import Applicability
 from neurarch_rules.engine.options import Options
+from neurarch_schemas.surroundings.folders_above import FoldersAbove
 
 if TYPE_CHECKING:
     from neurarch_lsp.linting.cache import Cache
@@ -45,15 +46,16 @@ def run(tasks: Iterable[Task], jobs: int = 1, cache_folder: str | None = None) -
     everything = chain(first, iterator)
     cache = _open(cache_folder) if cache_folder is not None and len(first) == WORTH_IT else None
     jobs = jobs or os.cpu_count() or 1
+    above = FoldersAbove()
     if jobs == 1 or len(first) < 2:
         for task in everything:
-            yield one(task, cache)
+            yield one(task, cache, above)
         return
     from concurrent.futures import ProcessPoolExecutor
     from functools import partial
 
     with ProcessPoolExecutor(max_workers=jobs) as pool:
-        yield from pool.map(partial(one, cache=cache), everything, chunksize=8)
+        yield from pool.map(partial(one, cache=cache, folders_above=above), everything, chunksize=8)
 
 
 def _open(folder: str) -> Cache:
@@ -62,17 +64,18 @@ def _open(folder: str) -> Cache:
     return Cache(folder)
 
 
-def one(task: Task, cache: Cache | None = None) -> Done:
+def one(task: Task, cache: Cache | None = None, folders_above: FoldersAbove | None = None) -> Done:
     try:
         text = read_text(task.path)
     except CannotRead as error:
         return Done(task, None, str(error))
     clock = time.perf_counter if task.timed else None
     if cache is None or task.applicabilities or task.timed or task.path == "-":
-        return Done(task, lint(task.name, task.document_path, text, task.options, task.applicabilities, clock))
-    key = cache.key(task.document_path, text, task.options)
-    found = cache.get(key, task.name, task.document_path, text)
-    if found is None:
-        found = lint(task.name, task.document_path, text, task.options)
-        cache.put(key, found)
-    return Done(task, found)
+        found = lint(task.name, task.document_path, text, task.options, task.applicabilities, clock, folders_above)
+        return Done(task, found)
+    key = cache.key(task.document_path, text, task.options, folders_above)
+    known = cache.get(key, task.name, task.document_path, text)
+    if known is None:
+        known = lint(task.name, task.document_path, text, task.options, folders_above=folders_above)
+        cache.put(key, known)
+    return Done(task, known)

@@ -15,6 +15,7 @@ from neurarch_rules.engine.finding import Finding, Fix, Place, Related
 from neurarch_rules.engine.options import Ignore, Options
 from neurarch_rules.engine.run import Result
 from neurarch_schemas.documents.document import TextEdit
+from neurarch_schemas.surroundings.folders_above import FoldersAbove
 
 
 class Cache:
@@ -24,8 +25,10 @@ class Cache:
         self.folder = folder
         self.program = program_fingerprint()
 
-    def key(self, path: str, text: str, options: Options) -> str:
-        folder = analyse.surroundings(path, analyse.parse(path, "")).key
+    def key(self, path: str, text: str, options: Options, folders_above: FoldersAbove | None = None) -> str:
+        names_base = "base_model_name_or_path" in text or "peft_type" in text
+        document = analyse.parse(path, text if names_base else "")
+        folder = analyse.surroundings(path, document, folders_above).key
         parts = (self.program, os.path.basename(path), folder, repr(options))
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
         digest.update(text.encode("utf-8", "surrogatepass"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from neurarch_rules.engine.options import Options
     from neurarch_schemas.documents.json_document import JsonDocument
     from neurarch_schemas.documents.python_document import PythonDocument
+    from neurarch_schemas.surroundings.folders_above import FoldersAbove
 
 MAX_BYTES = 50_000_000
 """A larger file is no config; it is not read."""
@@ -40,9 +42,10 @@ def read_text(path: str) -> str:
     try:
         if path == "-":
             return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-        if os.path.exists(path) and not os.path.isfile(path):
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
             raise CannotRead("not a regular file")
-        if os.path.getsize(path) > MAX_BYTES:
+        if found.st_size > MAX_BYTES:
             raise CannotRead(f"larger than {MAX_BYTES // 1_000_000} MB")
         with open(path, "rb") as file:
             return file.read().decode("utf-8", "surrogateescape")
@@ -72,13 +75,17 @@ def lint(
     options: Options,
     applicabilities: tuple[Applicability, ...] = (),
     clock: Callable[[], float] | None = None,
+    folders_above: FoldersAbove | None = None,
 ) -> Outcome:
-    """Findings of one text shown as ``name``; with ``applicabilities`` also the text after fixes, linted again."""
+    """Findings of one text shown as ``name``; with ``applicabilities`` also the text after fixes, linted again.
+
+    ``folders_above`` is shared by the files of one run.
+    """
     before = text
     applied: tuple[str, ...] = ()
 
     def again(text: str) -> tuple[Finding, ...]:
-        analysis = analyse.analyse_text(path, text)
+        analysis = analyse.analyse_text(path, text, folders_above)
         return () if analysis is None else run(analysis, options).findings
 
     try:
@@ -87,7 +94,7 @@ def lint(
 
             fixed = fix_text(text, again, applicabilities)
             text, applied = fixed.text, fixed.applied
-        analysis = analyse.analyse_text(path, text)
+        analysis = analyse.analyse_text(path, text, folders_above)
     except Exception as error:  # one file must not end the run
         return _failed(name, path, text, error)
     if analysis is None:

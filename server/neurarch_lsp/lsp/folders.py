@@ -46,8 +46,9 @@ class FolderCache:
             if known is not None and now - known.looked < SECONDS_UNTIL_LOOK:
                 return known.folder
         fresh = read_folder(path, data)
+        state = fresh.key  # before any part of it is read
         with self._lock:
-            if known is not None and known.folder.key == fresh.key:
+            if known is not None and known.folder.key == state:
                 fresh = known.folder
             self._known[key] = _Known(fresh, now)
         return fresh
