@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.config.model_config import ModelConfig
     from neurarch_schemas.documents.document import FileKind
     from neurarch_schemas.documents.json_document import JsonDocument
-    from neurarch_schemas.modules.tree import Module, Row
+    from neurarch_schemas.modules.tree import Module, Row, Visit
     from neurarch_schemas.surroundings.folder import Folder
 
 
@@ -109,6 +109,13 @@ class Analysis(Record):
         return Built(found.tree, None) if found is not None and found.exact else None
 
     @cached_property
+    def visits(self) -> tuple[Visit, ...]:
+        """Every distinct module of the tree; () where the tree is not known."""
+        from neurarch_schemas.modules.tree import walk
+
+        return () if self.built.tree is None else tuple(walk(self.built.tree))
+
+    @cached_property
     def rows(self) -> tuple[Row, ...] | None:
         """The tensors, merged by name pattern; None where they are not known."""
         from neurarch_schemas.modules.tree import rows
@@ -117,17 +124,18 @@ class Analysis(Record):
 
     @cached_property
     def parameters(self) -> ParameterCount | None:
-        from neurarch_schemas.accounting.parameters import count_parameters
+        from neurarch_schemas.accounting.parameters import count_visited
 
-        return None if self.built.tree is None else count_parameters(self.built.tree)
+        return None if self.built.tree is None else count_visited(self.visits)
 
     @cached_property
     def kv_cache(self) -> KVCache | None:
         """What decoding keeps; None for networks that cache nothing and where the tree is not known."""
-        from neurarch_schemas.accounting.kv_cache import kv_cache
+        from neurarch_schemas.accounting.kv_cache import caches_of, kv_cache
 
-        tree = self.built.tree or self.built.caching
-        return None if tree is None else kv_cache(tree)
+        if self.built.tree is not None:
+            return caches_of(self.visits)
+        return None if self.built.caching is None else kv_cache(self.built.caching)
 
     @cached_property
     def forward_cost(self) -> ForwardCost | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neurarch_schemas.modules.attention import attention, fused_attention, latent_attention
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.layers import linear
-from neurarch_schemas.modules.tree import Module, Row, children, rows, stack, walk
+from neurarch_schemas.modules.tree import Module, Row, children, concatenate, rows, stack, walk
 
 
 def test_everything_in_a_tower_belongs_to_the_tower() -> None:
@@ -18,6 +18,13 @@ def test_everything_in_a_tower_belongs_to_the_tower() -> None:
 def test_equal_layers_are_one_row_with_a_count() -> None:
     tree = Module("Model", children=children(layers=stack(linear(4, 6, bias=False), times=10**9)))
     assert rows(tree) == (Row("layers.{}.weight", (6, 4), "parameter", 10**9),)
+
+
+def test_one_object_in_many_runs_is_visited_once() -> None:
+    first, second = linear(4, 6, bias=False), linear(4, 8, bias=False)
+    alternating = concatenate(stack(first), stack(second), stack(first, times=3), stack(second, first, times=2))
+    tree = Module("Model", children=children(layers=alternating))
+    assert [(visit.module, visit.times) for visit in walk(tree)][1:] == [(first, 6), (second, 3)]
 
 
 def test_windows_make_attention_sliding() -> None:

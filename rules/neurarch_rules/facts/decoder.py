@@ -8,9 +8,8 @@ from neurarch_rules.facts import geometry
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
-    from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config.model_config import ModelConfig
-    from neurarch_schemas.modules.tree import AttentionShape, Visit
+    from neurarch_schemas.modules.tree import AttentionShape
 
 TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config", "decoder", "decoder_config", "generator")
 NOT_TEXT = ("vision", "audio")
@@ -36,7 +35,7 @@ def attention_layers(context: Context) -> list[tuple[AttentionShape, int]]:
 
 def _attention_layers(context: Context) -> list[tuple[AttentionShape, int]]:
     counts: dict[AttentionShape, int] = {}
-    for visit in visits(context):
+    for visit in context.analysis.visits:
         shape = visit.module.attention
         if shape is None or not shape.causal or shape.kind in ("linear", "encoder", "cross") or visit.part in NOT_TEXT:
             continue
@@ -44,15 +43,3 @@ def _attention_layers(context: Context) -> list[tuple[AttentionShape, int]]:
             continue
         counts[shape] = counts.get(shape, 0) + visit.times
     return list(counts.items())
-
-
-def visits(context: Context) -> tuple[Visit, ...]:
-    """Every distinct module of the tree; () where the tree is not known."""
-    return context.once("visits", lambda: _visits(context.analysis))
-
-
-def _visits(analysis: Analysis) -> tuple[Visit, ...]:
-    from neurarch_schemas.modules.tree import walk
-
-    tree = analysis.built.tree
-    return () if tree is None else tuple(walk(tree))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_rules.facts.decoder import visits
 from neurarch_rules.facts.geometry import Named
 from neurarch_rules.facts.places import integer
 
@@ -42,7 +41,7 @@ def feed_forward_widths(context: Context, config: ModelConfig) -> list[Named]:
 
 def _dimensions(context: Context) -> frozenset[int] | None:
     """All dimensions of feed-forward and expert matrices; None where the tensors are not known."""
-    found = visits(context)
+    found = context.analysis.visits
     if not found:
         return None
     sizes: set[int] = set()

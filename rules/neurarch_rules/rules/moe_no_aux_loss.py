@@ -6,7 +6,6 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import experts
-from neurarch_rules.facts.decoder import visits
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.places import as_written, configs, is_written, number, place, related, shown_name
 from neurarch_rules.facts.sources import readers
@@ -43,7 +42,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _has_no_experts(context: Context) -> bool:
     """The tensors are known and none of them is routed: all layers are dense."""
-    found = visits(context)
+    found = context.analysis.visits
     return bool(found) and not any(visit.module.routing for visit in found)
 
 
@@ -121,7 +120,7 @@ def _switch_on(context: Context, config: ModelConfig) -> tuple[Fix, ...]:
 
 def _bias_buffer(context: Context) -> str | None:
     """A routing bias among the tensors of the model."""
-    for visit in visits(context):
+    for visit in context.analysis.visits:
         for tensor in visit.module.tensors:
             if "e_score_correction_bias" in tensor.name or "expert_bias" in tensor.name:
                 return tensor.name.rpartition(".")[2]

@@ -7,7 +7,6 @@ from itertools import pairwise
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.decoder import visits
 from neurarch_rules.facts.quantization import NOT_CONVERTED, quantization
 from neurarch_rules.facts.words import listed, quoted
 
@@ -36,7 +35,7 @@ def check(context: Context) -> Iterator[Finding]:
         named = [(at, entry) for at, entry in enumerate(entries) if isinstance(entry, str) and entry not in HEADS]
         if not named:
             continue
-        paths = [visit.path for visit in visits(context)]
+        paths = [visit.path for visit in context.analysis.visits]
         if not paths:
             return
         known = _Known(paths)

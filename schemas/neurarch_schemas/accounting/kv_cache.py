@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from neurarch_schemas.modules.tree import Cache, Module, walk
+from collections.abc import Iterable
+
+from neurarch_schemas.modules.tree import Cache, Module, Visit, walk
 from neurarch_schemas.record import Record
 
 
@@ -69,8 +71,13 @@ def _constant(cache: Cache, tokens: int) -> int:
 
 def kv_cache(tree: Module) -> KVCache | None:
     """The caches of a tree; None for a network that caches nothing (an encoder)."""
+    return caches_of(walk(tree))
+
+
+def caches_of(visits: Iterable[Visit]) -> KVCache | None:
+    """As ``kv_cache``, for a tree that has been walked."""
     counts: dict[Cache, int] = {}
-    for visit in walk(tree):
+    for visit in visits:
         for cache in visit.module.caches:
             counts[cache] = counts.get(cache, 0) + visit.times
     return KVCache(tuple(counts.items())) if counts else None

@@ -22,7 +22,11 @@ class ParameterCount(Record):
 
 
 def count_parameters(tree: Module) -> ParameterCount:
-    visits = tuple(walk(tree))
+    return count_visited(tuple(walk(tree)))
+
+
+def count_visited(visits: tuple[Visit, ...]) -> ParameterCount:
+    """As ``count_parameters``, for a tree that has been walked."""
     shared = _shared_with_head(visits)
     total = active = lookups = buffers = 0
     parts: dict[Part, int] = {}

@@ -13,7 +13,7 @@ from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.setting import Setting
 from neurarch_schemas.documents.json_value import JSONValue
-from neurarch_schemas.modules.tree import Module, walk
+from neurarch_schemas.modules.tree import Module
 from neurarch_schemas.record import replace
 
 
@@ -34,6 +34,13 @@ def families() -> dict[str, str]:
 
 def build(config: ModelConfig) -> Module:
     """The module tree of ``config.architecture``. Raises CannotBuild with the reason where it is not known exactly."""
+    tree = _of_family(config)
+    if _has_negative_size(tree):
+        raise CannotBuild("a tensor would have a negative size")
+    return tree
+
+
+def _of_family(config: ModelConfig) -> Module:
     name = families().get(config.model_type)
     if name is None:
         if not config.model_type:
@@ -43,14 +50,26 @@ def build(config: ModelConfig) -> Module:
     if config.is_set("per_layer_config") and not getattr(family, "READS_PER_LAYER_CONFIG", False):
         raise CannotBuild(f"{config.model_type} is not known to vary by layer", ("per_layer_config",))
     try:
-        tree = family.build(config)
+        return family.build(config)
     except ZeroDivisionError as error:
         raise CannotBuild("a size that others are divided by is zero") from error
     except IndexError as error:
         raise CannotBuild("a list in the config is shorter than what reads it") from error
-    if any(size < 0 for visit in walk(tree) for tensor in visit.module.tensors for size in tensor.shape):
-        raise CannotBuild("a tensor would have a negative size")
-    return tree
+
+
+def _has_negative_size(tree: Module) -> bool:
+    seen: set[int] = set()
+    pending = [tree]
+    while pending:
+        module = pending.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        if any(size < 0 for tensor in module.tensors for size in tensor.shape):
+            return True
+        for _, child in module.children:
+            pending += [child] if isinstance(child, Module) else [item for run in child.runs for item in run.modules]
+    return False
 
 
 def build_nested(config: ModelConfig, name: str, architecture: str = "Model", **changes: JSONValue) -> Module:
@@ -60,7 +79,7 @@ def build_nested(config: ModelConfig, name: str, architecture: str = "Model", **
     fixes. Raises CannotBuild when there is no such nested config or its family is not known.
     """
     nested = with_settings(config.nested_config(name), **changes)
-    return build(replace(nested, architecture=architecture))
+    return _of_family(replace(nested, architecture=architecture))
 
 
 def with_settings(config: ModelConfig, **changes: JSONValue) -> ModelConfig:

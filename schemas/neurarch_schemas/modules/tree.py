@@ -175,6 +175,17 @@ class Stack(NamedTuple):
     def length(self) -> int:
         return sum(run.length for run in self.runs)
 
+    def distinct(self) -> list[tuple[Module, int]]:
+        """Each module object of the list, in order of first appearance, with the number of times it stands there."""
+        items: dict[int, Module] = {}
+        counts: dict[int, int] = {}
+        for modules, times in self.runs:
+            for item in modules:
+                key = id(item)
+                items[key] = item
+                counts[key] = counts.get(key, 0) + times
+        return list(zip(items.values(), counts.values(), strict=True))
+
 
 class Row(Record):
     """Tensors that share a name pattern, shape and kind; ``{}`` stands for each index in the name."""
@@ -228,9 +239,8 @@ def _visit(found: list[Visit], module: Module, path: str, times: int, part: Part
             _visit(found, child, child_path, times, part, routing)
         else:
             item_path = join(child_path, "0")
-            for run in child.runs:
-                for item in run.modules:
-                    _visit(found, item, item_path, times * run.times, part, routing)
+            for item, count in child.distinct():
+                _visit(found, item, item_path, times * count, part, routing)
 
 
 def rows(module: Module) -> tuple[Row, ...]:
