@@ -11,9 +11,22 @@ from jsonschema import Draft202012Validator
 
 from neurarch_schemas.catalogue import load
 from neurarch_schemas.catalogue.load import config_type, enumerations, index, schema
+from neurarch_schemas.config.check_types import accepts
+from neurarch_schemas.documents.json_value import JSONValue
 
 DATA = Path(load.DATA)
 TYPES = tuple(index()["types"])
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_plain_types_are_a_quick_yes(name: str) -> None:
+    record = config_type(name)
+    assert record is not None
+    assert record.plain_types
+    samples: tuple[JSONValue, ...] = (None, True, 3, 0.5, "text", [1, "a"], {"a": 1})
+    for key, types in record.plain_types.items():
+        schema = record.properties[record.canonical(key)]
+        assert {type(sample) for sample in samples if accepts(schema, sample)} == types
 
 
 def test_every_model_type_is_there() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,13 +25,15 @@ META_RULES = ("internal-error", "unused-suppression")
 class LazyRule:
     """A built-in rule whose metadata comes from the index; its module is imported when it first runs."""
 
-    __slots__ = ("RULE",)
-
     def __init__(self, info: RuleInfo) -> None:
         self.RULE = info
 
     def check(self, context: Context) -> Iterable[Finding]:
-        return load(self.RULE.name).check(context)
+        return self._rule.check(context)
+
+    @cached_property
+    def _rule(self) -> Rule:
+        return load(self.RULE.name)
 
 
 @cache

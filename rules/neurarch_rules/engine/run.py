@@ -13,8 +13,9 @@ from neurarch_rules.engine.locate import span_of
 from neurarch_rules.engine.options import Ignore, Options
 
 if TYPE_CHECKING:
-    from neurarch_rules.engine.rule import Rule, RuleInfo
+    from neurarch_rules.engine.rule import Rule, RuleInfo, When
     from neurarch_schemas.analysis import Analysis
+    from neurarch_schemas.documents.document import FileKind
     from neurarch_schemas.surroundings.folder import Folder
 
 
@@ -51,14 +52,16 @@ def run(
 
     ``rules`` replaces the discovered ones (tests, plugins under development).
     """
-    chosen = _chosen(options) if rules is None else selection.selected(rules, options)
+    kind = analysis.kind
+    chosen = _chosen(options, kind) if rules is None else _reading(kind, selection.selected(rules, options))
+    missing = _missing(analysis, options)
     context = Context(analysis, options)
     findings: list[tuple[Finding, RuleInfo | None]] = []
     crashes: list[Crash] = []
     seconds: list[tuple[str, float]] = []
     for rule in chosen:
         info = rule.RULE
-        if analysis.kind not in info.reads or not _has_a_say(info, analysis, options):
+        if not _has_a_say(info, analysis.document.text, missing):
             continue
         started = clock() if clock else 0.0
         try:
@@ -69,7 +72,7 @@ def run(
             findings += found
         if clock:
             seconds.append((info.name, clock() - started))
-    if analysis.kind == "python" and rules is None:
+    if kind == "python" and rules is None:
         findings.extend(_of_config_calls(analysis, options, crashes))
     findings.extend((finding, None) for finding in _crash_findings(crashes))
     return _suppress(analysis, options, findings, crashes, seconds)
@@ -93,7 +96,7 @@ LARGE = 200_000
 """Code points from which searching for a rule's words costs more than running it."""
 
 
-BESIDE: dict[str, tuple[str, ...]] = {
+BESIDE: dict[When, tuple[str, ...]] = {
     "checkpoint": (".index.json", ".safetensors"),
     "tokenizer": ("tokenizer.json", "tokenizer_config.json", "added_tokens.json"),
     "beside": ("",),
@@ -107,16 +110,20 @@ def _lies_beside(folder: Folder, endings: tuple[str, ...]) -> bool:
     return any(name.endswith(endings) for name in folder.json_files)
 
 
-def _has_a_say(info: RuleInfo, analysis: Analysis, options: Options) -> bool:
+def _missing(analysis: Analysis, options: Options) -> frozenset[When]:
+    """What rules may need to speak, and is not there."""
+    missing: set[When] = {when for when, endings in BESIDE.items() if not _lies_beside(analysis.folder, endings)}
+    if not analysis.document.problems and analysis.document.text.isascii():
+        missing.add("problems")
+    serving = options.serving
+    if serving.tensor_parallel is None and serving.gpu is None and serving.gpu_memory_gib is None:
+        missing.add("serving")
+    return frozenset(missing)
+
+
+def _has_a_say(info: RuleInfo, text: str, missing: frozenset[When]) -> bool:
     """What the rule cannot speak without is there."""
-    text = analysis.document.text
-    if info.when == "problems":
-        return bool(analysis.document.problems) or not text.isascii()
-    if info.when == "serving":
-        serving = options.serving
-        if serving.tensor_parallel is None and serving.gpu is None and serving.gpu_memory_gib is None:
-            return False
-    if info.when in BESIDE and not _lies_beside(analysis.folder, BESIDE[info.when]):
+    if info.when in missing:
         return False
     if not info.needs or len(text) > LARGE:
         return True
@@ -134,16 +141,20 @@ def _crash_findings(crashes: list[Crash]) -> list[Finding]:
     return [internal_error(", ".join(names), text) for text, names in rules.items()]
 
 
-def _chosen(options: Options) -> tuple[Rule, ...]:
-    """The rules that run; the usual choice is made once."""
+def _chosen(options: Options, kind: FileKind) -> tuple[Rule, ...]:
+    """The rules that run on a kind of file; the usual choice is made once."""
     if options.select or options.extend_select or options.ignore or options.severity:
-        return selection.selected(discovery.all_rules(options.plugins), options)
-    return _default_rules(options.plugins)
+        return _reading(kind, selection.selected(discovery.all_rules(options.plugins), options))
+    return _default_rules(options.plugins, kind)
 
 
 @cache
-def _default_rules(plugins: tuple[str, ...]) -> tuple[Rule, ...]:
-    return tuple(rule for rule in discovery.all_rules(plugins) if rule.RULE.default)
+def _default_rules(plugins: tuple[str, ...], kind: FileKind) -> tuple[Rule, ...]:
+    return _reading(kind, (rule for rule in discovery.all_rules(plugins) if rule.RULE.default))
+
+
+def _reading(kind: FileKind, rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if kind in rule.RULE.reads)
 
 
 def internal_error(what: str, error: str) -> Finding:

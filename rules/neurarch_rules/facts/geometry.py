@@ -24,10 +24,10 @@ class Named(NamedTuple):
 
 
 def named(config: ModelConfig, keys: tuple[str, ...]) -> Named | None:
+    known = config.whole_numbers
     for key in keys:
-        value = integer(config, key)
-        if value is not None:
-            return Named(key, value)
+        if key in known:
+            return Named(key, known[key])
     return None
 
 

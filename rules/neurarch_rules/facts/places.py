@@ -61,7 +61,8 @@ def _inside(data: JSONValue, pointer: str) -> JSONValue:
 
 def written(analysis: Analysis, config: ModelConfig) -> dict[str, JSONValue]:
     """The object of a config as it stands in the document."""
-    found = _inside(analysis.document.data, config.pointer)
+    data = analysis.document.data
+    found = _inside(data, config.pointer) if config.pointer else data
     return found if isinstance(found, dict) else {}
 
 
@@ -80,7 +81,8 @@ def place(config: ModelConfig, name: str, *more: str | int, on: On = "value") ->
 
 def as_written(config: ModelConfig, name: str) -> Setting | None:
     """The setting, or what the document says where the config class replaces that value."""
-    return config.overridden.get(config.synonyms.get(name, name)) or config.setting(name)
+    replaced = config.overridden
+    return (replaced and replaced.get(config.synonyms.get(name, name))) or config.setting(name)
 
 
 def is_written(config: ModelConfig, name: str) -> bool:
@@ -120,10 +122,10 @@ def whole_number(value: object) -> int | None:
 
 def integer(config: ModelConfig, *names: str) -> int | None:
     """The first of several settings that holds a whole number."""
+    known = config.whole_numbers
     for name in names:
-        value = whole_number(config.get(name))
-        if value is not None:
-            return value
+        if name in known:
+            return known[name]
     return None
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from neurarch_schemas.catalogue import load
+
 if TYPE_CHECKING:
     from neurarch_schemas.catalogue.load import ConfigType
     from neurarch_schemas.config.model_config import ModelConfig
@@ -12,9 +14,7 @@ if TYPE_CHECKING:
 
 def config_type(config: ModelConfig) -> ConfigType | None:
     """The catalogue's entry for a native config."""
-    from neurarch_schemas.catalogue.load import config_type as load
-
-    return load(config.model_type) if config.is_native else None
+    return load.config_type(config.model_type) if config.is_native else None
 
 
 def records(config: ModelConfig) -> tuple[ConfigType, ...]:
@@ -25,10 +25,8 @@ def records(config: ModelConfig) -> tuple[ConfigType, ...]:
 
 @cache
 def _readers(module: str) -> dict[str, tuple[str, ...]]:
-    from neurarch_schemas.catalogue.load import read_data
-
     try:
-        classes = read_data(f"sources/{module}.json")
+        classes = load.read_data(f"sources/{module}.json")
     except OSError:
         return {}
     found: dict[str, list[str]] = {}

@@ -9,12 +9,18 @@ from functools import lru_cache
 def closest(name: str, known: Iterable[str], limit: int | None = None) -> str | None:
     """The known name within a small edit distance, unless two are equally close. Short names must be closer."""
     most = _allowed(name) if limit is None else limit
+    return _closest(name, known if isinstance(known, frozenset) else frozenset(known), most)
+
+
+@lru_cache(maxsize=4096)
+def _closest(name: str, known: frozenset[str], most: int) -> str | None:
+    """The same unknown keys are met again and again: with every keystroke, and in file after file of a family."""
     best: list[str] = []
-    length, letters = len(name), frozenset(name)
-    by_length = _by_length(known if isinstance(known, frozenset) else frozenset(known))
-    near = (pair for size in range(length - most, length + most + 1) for pair in by_length.get(size, ()))
-    for candidate, its_letters in near:
-        if len(letters ^ its_letters) > 2 * most or candidate == name:
+    length, letters = len(name), _letters(name)
+    by_length = _by_length(known)
+    near = (candidate for size in range(length - most, length + most + 1) for candidate in by_length.get(size, ()))
+    for candidate in near:
+        if (letters ^ _letters(candidate)).bit_count() > 2 * most or candidate == name:
             continue
         found = distance(name, candidate, most)
         if found < most or (found == most and not best):
@@ -26,12 +32,21 @@ def closest(name: str, known: Iterable[str], limit: int | None = None) -> str | 
 
 
 @lru_cache(maxsize=64)
-def _by_length(known: frozenset[str]) -> dict[int, tuple[tuple[str, frozenset[str]], ...]]:
-    """Names of each length with their letters, in alphabetical order."""
-    lengths = {len(name) for name in known}
-    return {
-        length: tuple((name, frozenset(name)) for name in sorted(known) if len(name) == length) for length in lengths
-    }
+def _by_length(known: frozenset[str]) -> dict[int, list[str]]:
+    """Names of each length in alphabetical order."""
+    found: dict[int, list[str]] = {}
+    for name in sorted(known):
+        found.setdefault(len(name), []).append(name)
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _letters(name: str) -> int:
+    """The set of a name's letters as bits; letters that share a bit only let more names through."""
+    bits = 0
+    for letter in name:
+        bits |= 1 << (ord(letter) & 63)
+    return bits
 
 
 def _allowed(name: str) -> int:

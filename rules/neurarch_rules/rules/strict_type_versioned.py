@@ -23,6 +23,8 @@ AFFECTED = ((5, 0), (5, 4))
 
 
 def check(context: Context) -> Iterator[Finding]:
+    if not versions.names(context, AFFECTED):
+        return
     for config in configs(context):
         record = config_type(config)
         if record is None:
@@ -34,8 +36,6 @@ def check(context: Context) -> Iterator[Finding]:
             kinds = [kinds] if isinstance(kinds, str) else kinds or []
             if "number" not in kinds or "integer" in kinds:
                 continue
-            if not versions.names(context, AFFECTED):
-                return
             pointer = join_pointer(config.pointer, key)
             yield Finding(
                 f"{key} {value} is a whole number in a field of fractions: transformers 5.0 to 5.3, which "

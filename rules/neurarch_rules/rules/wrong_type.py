@@ -58,9 +58,12 @@ def check(context: Context) -> Iterator[Finding]:
         known = records(config)
         if not known:
             continue
+        plain = known[0].plain_types
         for key, value in written(context.analysis, config).items():
+            if type(value) in plain.get(key, ()) or key in ELSEWHERE or key in config.nested:
+                continue
             schema = next((found for record in known if (found := _schema(record, key)) is not None), None)
-            if schema is None or key in ELSEWHERE or key in config.nested or _fits(value, schema):
+            if schema is None or _fits(value, schema):
                 continue
             kinds = _kinds(schema)
             pointer = join_pointer(config.pointer, key)

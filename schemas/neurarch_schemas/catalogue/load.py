@@ -13,6 +13,18 @@ from neurarch_schemas.record import Record
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 ROPE_KEYS = ("rope_scaling", "rope_theta", "partial_rotary_factor")
+PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
+    "null": (type(None),),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+    "array": (list,),
+    "object": (dict,),
+}
+"""What the types of JSON Schema are read as."""
+BEYOND_TYPES = frozenset(("enum", "anyOf", "items", "additionalProperties"))
+"""Keywords of the catalogue's schemas that ask for more than a type."""
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
@@ -81,6 +93,25 @@ class ConfigType(Record):
     def known_names(self) -> frozenset[str]:
         rope = ROPE_KEYS if "rope_parameters" in self.properties else ()
         return frozenset((*self.properties, *self.synonyms, *self.keywords, *rope))
+
+    @cached_property
+    def plain_types(self) -> Mapping[str, frozenset[type]]:
+        """By every name of a key whose schema asks for nothing but types: the Python types of such values.
+
+        A quick yes for nearly all that is written; a float without a fraction, which JSON Schema takes for an integer,
+        is not among them.
+        """
+        kinds = {key: schema["type"] for key, schema in self.properties.items() if "type" in schema}
+        plain = {
+            key: frozenset(
+                of
+                for kind in ([kinds[key]] if isinstance(kinds[key], str) else kinds[key])
+                for of in PYTHON_TYPES[kind]
+            )
+            for key in kinds
+            if BEYOND_TYPES.isdisjoint(self.properties[key])
+        }
+        return {**plain, **{name: plain[key] for name, key in self.synonyms.items() if key in plain}}
 
 
 def read_data(name: str) -> Any:

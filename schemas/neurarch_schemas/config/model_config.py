@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from math import inf, isfinite
 
 from neurarch_schemas.config.errors import CannotBuild
@@ -63,7 +64,25 @@ class ModelConfig(Record):
         return iter(self.settings)
 
     def setting(self, name: str) -> Setting | None:
-        return self.settings.get(self.synonyms.get(name, name)) or self.settings.get(name)
+        return self._by_any_name.get(name)
+
+    @cached_property
+    def _by_any_name(self) -> Mapping[str, Setting]:
+        """Asked for hundreds of times a file. A synonym leads to the canonical key, where that is set."""
+        settings = self.settings
+        return {**settings, **{name: settings[key] for name, key in self.synonyms.items() if key in settings}}
+
+    @cached_property
+    def whole_numbers(self) -> Mapping[str, int]:
+        """The settings that hold one, by every name: an int, or a float without a fraction."""
+        found: dict[str, int] = {}
+        for name, setting in self._by_any_name.items():
+            value = setting.value
+            if type(value) is int:
+                found[name] = value
+            elif type(value) is float and value.is_integer():
+                found[name] = int(value)
+        return found
 
     def get(self, name: str, default: JSONValue = None) -> JSONValue:
         found = self.setting(name)
