@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from neurarch_schemas import architectures
 from neurarch_schemas.accounting.flops import attended, attended_by_all, forward_cost
+from neurarch_schemas.accounting.parameters import count_parameters
+from neurarch_schemas.config.read import read_config
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.tree import AttentionShape, Module, children, stack
@@ -43,3 +46,27 @@ def test_cost_of_a_small_model_by_hand() -> None:
 def test_towers_do_not_count_for_text() -> None:
     tower = Module("Tower", children=children(fc=linear(8, 8)), part="vision")
     assert forward_cost(Module("Model", children=children(vision=tower))).per_token == 0
+
+
+def test_looped_layers_cost_every_pass_and_count_once() -> None:
+    once = Module("Layer", children=children(self_attn=attention(32, 4, 2, 8), mlp=linear(32, 32, bias=False)))
+    trees = [Module("Model", children=children(layers=stack(once.with_(passes=passes), times=2))) for passes in (1, 3)]
+    plain, looped = (forward_cost(tree) for tree in trees)
+    assert looped.per_token == 3 * plain.per_token
+    assert looped.prefill(7) == 3 * plain.prefill(7)
+    assert count_parameters(trees[0]) == count_parameters(trees[1])
+
+
+def test_albert_runs_its_one_group_as_often_as_it_says() -> None:
+    settings = {
+        "model_type": "albert",
+        "architectures": ["AlbertModel"],
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_attention_heads": 4,
+        "num_hidden_groups": 2,
+    }
+    costs = [
+        forward_cost(architectures.build(read_config(settings | {"num_hidden_layers": layers}))) for layers in (2, 4, 7)
+    ]
+    assert costs[1].decode(0) - costs[0].decode(0) == 2 * (costs[2].decode(0) - costs[1].decode(0)) // 3

@@ -22,7 +22,9 @@ def boundary_scalars_per_token(tree: Module) -> int:
     """What full checkpointing keeps: the input of every layer, one residual width each (same source)."""
     kept = 0
     for _, child in _stacks(tree):
-        kept += sum(run.times * sum(_residual_width(module) for module in run.modules) for run in child.runs)
+        kept += sum(
+            run.times * sum(_residual_width(module) * module.passes for module in run.modules) for run in child.runs
+        )
     return kept
 
 
@@ -36,8 +38,10 @@ def score_bytes_per_pair(tree: Module) -> int:
 
 
 def _of(module: Module) -> int:
-    if module.part in OUTSIDE:
-        return 0
+    return 0 if module.part in OUTSIDE else _of_one_pass(module) * module.passes
+
+
+def _of_one_pass(module: Module) -> int:
     if module.type == "Experts" and module.routing is not None:
         return _experts(module)
     kept = module.width_in or 0 if module.part == "norm" else 0
@@ -103,6 +107,7 @@ def _stacks(module: Module) -> list[tuple[str, Stack]]:
 
 
 def _modules(module: Module, times: int) -> list[tuple[Module, int]]:
+    times *= module.passes
     found = [(module, times)]
     for _, child in module.children:
         if isinstance(child, Module):

@@ -15,7 +15,7 @@ TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
 
 
 class ForwardCost(Record):
-    """``matrices`` are operations per token by part; ``attention`` the geometry of each kind of layer and its count."""
+    """``matrices`` are operations per token by part; ``attention`` the geometry of each kind of layer and its runs."""
 
     matrices: tuple[tuple[Part, int], ...]
     attention: tuple[tuple[AttentionShape, int], ...]
@@ -46,12 +46,12 @@ def forward_cost(tree: Module) -> ForwardCost:
             continue
         module = visit.module
         if module.multiply_accumulates:
-            operations = 2 * module.multiply_accumulates * visit.times
+            operations = 2 * module.multiply_accumulates * visit.times * visit.passes
             if visit.routing is not None and not visit.routing.fused and module.routing is None:
                 operations = active_share(operations, visit)
             matrices[visit.part] = matrices.get(visit.part, 0) + operations
         if module.attention is not None:
-            shapes[module.attention] = shapes.get(module.attention, 0) + visit.times
+            shapes[module.attention] = shapes.get(module.attention, 0) + visit.times * visit.passes
     return ForwardCost(tuple(matrices.items()), tuple(shapes.items()))
 
 

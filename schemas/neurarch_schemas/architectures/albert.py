@@ -9,7 +9,7 @@ from neurarch_schemas.architectures.language_heads import head_name, label_count
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.encoder import bert_embeddings, encoder_attention
 from neurarch_schemas.modules.layers import layer_norm, linear
-from neurarch_schemas.modules.tree import Module, named, stack
+from neurarch_schemas.modules.tree import Module, Run, Stack, named, stack
 
 MODEL_TYPES = ("albert",)
 
@@ -37,7 +37,7 @@ def layer(config: ModelConfig) -> Module:
 
 
 def backbone(config: ModelConfig, with_pooler: bool) -> Module:
-    """``num_hidden_layers`` is how often the groups are run, not how many there are."""
+    """``num_hidden_layers`` is how often groups are run, all together; there are ``num_hidden_groups``."""
     hidden, width = config.integer("hidden_size"), config.integer("embedding_size")
     embeddings = bert_embeddings(
         config.integer("vocab_size"),
@@ -47,13 +47,16 @@ def backbone(config: ModelConfig, with_pooler: bool) -> Module:
     )
     layers = stack(layer(config), times=config.integer("inner_group_num"))
     group = Module("LayerGroup", children=(("albert_layers", layers),))
+    groups = config.integer("num_hidden_groups")
+    passes, longer = divmod(config.integer("num_hidden_layers"), max(groups, 1))
+    runs = ((group.with_(passes=passes + 1), longer), (group.with_(passes=passes), groups - longer))
     return Module(
         "Model",
         children=named(
             {
                 "embeddings": embeddings,
                 "encoder.embedding_hidden_mapping_in": linear(width, hidden),
-                "encoder.albert_layer_groups": stack(group, times=config.integer("num_hidden_groups")),
+                "encoder.albert_layer_groups": Stack(tuple(Run((each,), times) for each, times in runs if times > 0)),
                 "pooler": linear(hidden, hidden, part="head") if with_pooler else None,
             }
         ),

@@ -17,6 +17,8 @@ MODEL_TYPES = ("dory",)
 
 
 def layer(config: ModelConfig, window: int | None, loops: int) -> Module:
+    """A layer that a forward pass runs ``loops`` times."""
+    kept = 1 if config.get("recurrent_kv_cache_mode") == "last_loop" else loops
     hidden, inner = config.integer("hidden_size"), config.integer("intermediate_size")
     width = config.integer("num_attention_heads") * head_dim(config)
     mixer = self_attention(
@@ -26,7 +28,7 @@ def layer(config: ModelConfig, window: int | None, loops: int) -> Module:
         extra={"gate_proj": linear(hidden, width, bias=False)},
     )
     mixer = mixer.with_(
-        tensors=(Tensor("sqk", (width,)), Tensor("s_gate", (width,))), caches=mixer.caches * max(loops, 1)
+        tensors=(Tensor("sqk", (width,)), Tensor("s_gate", (width,))), caches=mixer.caches * max(kept, 1)
     )
     transform = feed_forward(config, bias=config.flag("mlp_bias")).with_(
         tensors=(Tensor("suv_gate", (inner,)), Tensor("suv_up", (inner,)))
@@ -37,12 +39,13 @@ def layer(config: ModelConfig, window: int | None, loops: int) -> Module:
         children(self_attn=mixer, mlp=transform),
         width_in=hidden,
         width_out=hidden,
+        passes=max(loops, 1),
     )
 
 
-def cached_loops(config: ModelConfig, length: int) -> LayerPattern[int]:
-    """How many sets of keys and values each layer keeps: one for every loop over the middle layers."""
-    loops = 1 if config.get("recurrent_kv_cache_mode") == "last_loop" else config.integer("n_recurrent_loops")
+def loops_of_layers(config: ModelConfig, length: int) -> LayerPattern[int]:
+    """How often each layer runs: the middle ones several times."""
+    loops = config.integer("n_recurrent_loops")
     first = min(config.integer("n_input_layers"), length)
     middle = min(config.integer("n_recurrent_layers"), length - first)
     rest = LayerPattern.constant(1, length - first - middle)
@@ -50,7 +53,7 @@ def cached_loops(config: ModelConfig, length: int) -> LayerPattern[int]:
 
 
 def build(config: ModelConfig) -> Module:
-    pattern = config.windows().zip(cached_loops(config, config.integer("num_hidden_layers")))
+    pattern = config.windows().zip(loops_of_layers(config, config.integer("num_hidden_layers")))
     hidden = config.integer("hidden_size")
     norm = Module("L2Norm", part="norm", width_in=hidden, width_out=hidden)
     model = language_model(config, layers(pattern, lambda kind: layer(config, *kind)), norm=norm)

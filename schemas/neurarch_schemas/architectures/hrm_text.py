@@ -28,6 +28,7 @@ def layer(config: ModelConfig, runs: int) -> Module:
             self_attn=mixer.with_(caches=caches),
             mlp=gated_mlp(hidden, config.integer("intermediate_size"), config.flag("mlp_bias")),
         ),
+        passes=runs,
     )
 
 

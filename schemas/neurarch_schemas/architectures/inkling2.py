@@ -154,7 +154,8 @@ def layer(config: ModelConfig, kind: JSONScalar, first: bool, looped: bool) -> M
             **dict.fromkeys(gates, gate),
         ),
     )
-    return repeated(built, config.integer("loop_num_passes") if looped else 1)
+    passes = config.integer("loop_num_passes") if looped else 1
+    return repeated(built, passes).with_(passes=passes)
 
 
 def looped_layers(config: ModelConfig, length: int) -> LayerPattern[bool]:

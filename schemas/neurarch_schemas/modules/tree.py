@@ -135,6 +135,8 @@ class Module(NamedTuple):
     problems: tuple[ShapeProblem, ...] = ()
     label: str | None = None
     """A short description for people, e.g. "GQA 48:8"; derived from the numbers, never from a model name."""
+    passes: int = 1
+    """How often a forward pass runs it (looped layers); its parameters are there once."""
 
     def child(self, path: str) -> Module | Stack:
         """The descendant at a dotted path of plain children. Raises KeyError when there is none."""
@@ -209,6 +211,8 @@ class Visit(NamedTuple):
     part: Part
     routing: Routing | None = None
     """The nearest routing at or above this module."""
+    passes: int = 1
+    """How often a forward pass runs it, loops around it counted."""
 
 
 def join(path: str, name: str) -> str:
@@ -224,23 +228,26 @@ def join(path: str, name: str) -> str:
 def walk(module: Module, path: str = "") -> Iterator[Visit]:
     """Every distinct module of a tree in order, once with its multiplicity; cost is that of the distinct layers."""
     found: list[Visit] = []
-    _visit(found, module, path, 1, "other", None)
+    _visit(found, module, path, 1, "other", None, 1)
     return iter(found)
 
 
-def _visit(found: list[Visit], module: Module, path: str, times: int, part: Part, routing: Routing | None) -> None:
+def _visit(
+    found: list[Visit], module: Module, path: str, times: int, part: Part, routing: Routing | None, passes: int
+) -> None:
     if part not in _TOWERS:
         part = module.part or part
     routing = module.routing or routing
-    found.append(Visit(path, module, times, part, routing))
+    passes *= module.passes
+    found.append(Visit(path, module, times, part, routing, passes))
     for name, child in module.children:
         child_path = join(path, name)
         if isinstance(child, Module):
-            _visit(found, child, child_path, times, part, routing)
+            _visit(found, child, child_path, times, part, routing, passes)
         else:
             item_path = join(child_path, "0")
             for item, count in child.distinct():
-                _visit(found, item, item_path, times * count, part, routing)
+                _visit(found, item, item_path, times * count, part, routing, passes)
 
 
 def rows(module: Module) -> tuple[Row, ...]:
