@@ -130,6 +130,24 @@ def test_colour(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert "\x1b[" not in check(capsys, "config.json")[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("", "it is empty"), ("null", "no JSON object"), ("[1, 2]", "no JSON object"), ('{"port": 80}', "no model")],
+)
+def test_a_named_file_that_is_not_ours_is_mentioned(capsys: pytest.CaptureFixture[str], text: str, why: str) -> None:
+    write("config.json", text)
+    status, _, err = check(capsys, "config.json")
+    assert (status, why in err) == (0, True)
+    assert check(capsys, ".")[2] == ""
+
+
+def test_a_damaged_model_type_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    write("config.json", '{"model_type":}')
+    status, out, _ = check(capsys, "config.json")
+    assert status == 1
+    assert "json-syntax" in out
+
+
 def test_fix_writes_the_file_and_keeps_everything_else(capsys: pytest.CaptureFixture[str]) -> None:
     write("config.json", FIXABLE.replace("\n", "\r\n"))
     status, out, err = check(capsys, "config.json", "--fix")

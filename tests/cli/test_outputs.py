@@ -147,6 +147,15 @@ def test_add_ignores(capsys: pytest.CaptureFixture[str], settings: str) -> None:
     assert check(capsys, ".", "--output-format", "json")[1] == "[]\n"
 
 
+def test_nothing_is_ignored_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    write("config.json", WARNING.rstrip().removesuffix("}") + ",}")
+    status, _, err = check(capsys, "config.json", "--add-ignores", "later")
+    assert status == 0
+    assert "Left as it is" in err
+    assert "json-syntax" not in Path("neurarch-lsp.toml").read_text()
+    assert check(capsys, "config.json")[0] == 1
+
+
 def test_unused_suppressions_are_reported_at_their_entry(capsys: pytest.CaptureFixture[str]) -> None:
     write("models/config.json", GOOD)
     write(

@@ -144,3 +144,17 @@ def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
 )
 def test_globs(pattern: str, path: str, expected: bool) -> None:
     assert globs.matches(pattern, path) is expected
+
+
+@pytest.mark.parametrize(
+    ("gpu", "is_known"),
+    [("H100-80GB", True), ("NVIDIA L40S", True), ("H1000", False), ("unheard of, 48 GB", True)],
+)
+def test_a_gpu_whose_memory_nobody_knows_is_refused(tmp_path: Path, gpu: str, is_known: bool) -> None:
+    (tmp_path / "neurarch-lsp.toml").write_text(f'[serving]\ngpu = "{gpu}"\n', encoding="utf-8")
+    resolver = Resolver()
+    if is_known:
+        assert resolver.options_for(str(tmp_path / "config.json")).serving.gpu == gpu
+    else:
+        with pytest.raises(SettingsError, match="H100-80GB"):
+            resolver.options_for(str(tmp_path / "config.json"))

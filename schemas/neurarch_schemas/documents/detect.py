@@ -75,6 +75,8 @@ def detect(file_name: str, data: JSONValue, folder_listing: Listing = None, text
         empty = data == {} or (text is not None and not text.strip("\ufeff \t\r\n"))
         if named is None or (text is not None and text.strip() == "null"):
             return None
+        if named == "config" and text is not None and '"model_type"' in text:
+            return named  # the key is there, its value is damaged
         return named if not empty or (named != "config" and data == {}) or _is_repository(folder_listing) else None
     if not isinstance(data, dict) or not _FOREIGN.isdisjoint(data):
         return None
@@ -110,7 +112,9 @@ def _is_config(data: dict[str, JSONValue], plainly_named: bool) -> bool:
         return _TRAINING.isdisjoint(data) or "transformers_version" in data
     if not plainly_named or not _TRAINING.isdisjoint(data):
         return False
-    return isinstance(model_type, str) or ("vocab_size" in data and _has_sizes(data))
+    if isinstance(model_type, str) or (model_type is None and "model_type" in data):
+        return True
+    return "vocab_size" in data and _has_sizes(data)
 
 
 def _has_sizes(data: dict[str, JSONValue]) -> bool:

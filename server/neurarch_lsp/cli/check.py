@@ -50,7 +50,7 @@ def _tasks(arguments: Namespace, resolver: Resolver) -> Iterator[batch.Task]:
             continue
         options = resolver.options_for(None if path == "-" else path)
         name = path if is_stdin else item.name
-        yield batch.Task(name, item.path, path, options, applicabilities, arguments.show_timing)
+        yield batch.Task(name, item.path, path, options, applicabilities, arguments.show_timing, item.given)
 
 
 def _finish(arguments: Namespace, resolver: Resolver, done: list[batch.Done]) -> int:
@@ -62,6 +62,9 @@ def _finish(arguments: Namespace, resolver: Resolver, done: list[batch.Done]) ->
             failed = True
         elif item.outcome is not None and item.outcome.report is not None:
             outcomes.append((item.task, item.outcome))
+        elif item.outcome is not None and item.task.given and item.task.path != "-" and not arguments.quiet:
+            why = _not_ours(item.outcome.before)
+            print(f"neurarch-lsp: warning: {item.task.name} was not checked: {why}", file=sys.stderr)
     if arguments.diff:
         return _finish_diff(arguments, outcomes, failed)
     if arguments.fix:
@@ -92,6 +95,13 @@ def _finish(arguments: Namespace, resolver: Resolver, done: list[batch.Done]) ->
     return FINDINGS if _fails(reports, arguments.fail_on) else OK
 
 
+def _not_ours(text: str) -> str:
+    """Why a file that was asked for by name is passed over; other tools call their files config.json too."""
+    if not text.strip("\ufeff \t\r\n"):
+        return "it is empty"
+    return "it describes no model" if text.lstrip("\ufeff \t\r\n").startswith("{") else "it holds no JSON object"
+
+
 def _bookkeeping(arguments: Namespace, resolver: Resolver, reports: list[FileReport]) -> int | None:
     """--write-baseline and --add-ignores: findings are written down instead of printed."""
     if arguments.write_baseline:
@@ -105,9 +115,12 @@ def _bookkeeping(arguments: Namespace, resolver: Resolver, reports: list[FileRep
     if arguments.add_ignores is not None:
         from neurarch_lsp.cli import suppressions
 
-        for target, count in suppressions.add(reports, resolver, arguments.add_ignores).items():
+        written, left = suppressions.add(reports, resolver, arguments.add_ignores)
+        for target, count in written.items():
             entries = "entry" if count == 1 else "entries"
             print(f"Wrote {count} suppression {entries} to {os.path.relpath(target)}.", file=sys.stderr)
+        for finding in left:
+            print(f"Left as it is, because nothing can read such a file: {finding.message}", file=sys.stderr)
         return OK
     return None
 

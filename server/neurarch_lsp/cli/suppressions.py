@@ -16,15 +16,26 @@ from neurarch_schemas.documents.json_document import JsonDocument
 RULE = "unused-suppression"
 
 
-def add(reports: Iterable[FileReport], resolver: Resolver, reason: str) -> dict[str, int]:
-    """Write an entry for every finding into the settings file nearest to its file; returns entries per file."""
+UNREADABLE = ("json-syntax", "internal-error")
+"""What only a person can decide to silence: the file, or a rule, could not be read or run at all."""
+
+
+def add(reports: Iterable[FileReport], resolver: Resolver, reason: str) -> tuple[dict[str, int], list[Finding]]:
+    """Write an entry for every finding into the settings file nearest to its file.
+
+    Returns the number of entries per file, and the findings for which none was written.
+    """
     entries: dict[str, list[Ignore]] = {}
+    left: list[Finding] = []
     for report in reports:
         found = resolver.file_for(report.file)
         target = ignores.target(os.getcwd(), found.path if found else None)
         root = found.root if found else os.getcwd()
         name = os.path.relpath(os.path.abspath(report.file), root).replace(os.sep, "/")
         for finding in report.findings:
+            if finding.rule in UNREADABLE:
+                left.append(finding)
+                continue
             entry = Ignore("/" + name if "/" not in name else name, (finding.rule,), finding.place.pointer, reason)
             if entry not in entries.setdefault(target, []):
                 entries[target].append(entry)
@@ -35,7 +46,7 @@ def add(reports: Iterable[FileReport], resolver: Resolver, reason: str) -> dict[
                 text = file.read()
         with open(target, "w", encoding="utf-8", newline="") as file:
             file.write(ignores.appended(text, new, os.path.basename(target) == "pyproject.toml"))
-    return {target: len(new) for target, new in entries.items()}
+    return {target: len(new) for target, new in entries.items()}, left
 
 
 def unused(matched: dict[str, set[Ignore]], used: set[Ignore], files: Iterable[SettingsFile]) -> list[FileReport]:

@@ -29,6 +29,8 @@ class Task(NamedTuple):
     options: Options
     applicabilities: tuple[Applicability, ...] = ()
     timed: bool = False
+    given: bool = False
+    """Named on the command line, not met while walking a folder."""
 
 
 class Done(NamedTuple):

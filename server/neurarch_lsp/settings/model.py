@@ -50,6 +50,20 @@ class ServingModel(_Table):
     gpus: Positive | None = Field(None, description="Number of GPUs; default: tensor-parallel x pipeline-parallel.")
     engine: str | None = Field(None, description='Serving engine, such as "vllm", "sglang" or "transformers".')
 
+    @model_validator(mode="after")
+    def _gpu_is_known(self) -> ServingModel:
+        from neurarch_rules.engine.options import Serving
+        from neurarch_rules.facts.hardware import gpu_memory_gib
+        from neurarch_schemas.accounting.hardware import devices
+
+        if self.gpu is not None and self.gpu_memory_gib is None and gpu_memory_gib(Serving(gpu=self.gpu)) is None:
+            known = ", ".join(device.name for device in devices())
+            raise ValueError(
+                f"unknown gpu {self.gpu!r}: its memory is not known; write it into the name (as in H100-80GB), set "
+                f"gpu-memory-gib, or use one of {known}"
+            )
+        return self
+
 
 class LimitsModel(_Table):
     """Thresholds of cost rules."""
