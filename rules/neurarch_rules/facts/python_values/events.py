@@ -1,0 +1,46 @@
+"""What constructors surely do."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from neurarch_rules.facts.python_file import Site
+from neurarch_rules.facts.python_values.values import Layer, Value
+
+
+@dataclass(frozen=True)
+class Made:
+    """A layer is surely made when ``construction`` is evaluated."""
+
+    layer: Layer
+    construction: Site
+
+
+@dataclass(frozen=True)
+class Refused:
+    """``test`` is surely false in an assert, or true before a raise; ``names`` are the values it reads."""
+
+    site: Site
+    test: ast.expr
+    values: tuple[tuple[str, Value], ...]
+    construction: Site
+    explicit: bool
+    """A construction written in the file, not the class's own defaults."""
+
+
+@dataclass(frozen=True)
+class Tied:
+    """``a.weight = b.weight`` of two layers whose sizes are known as far as their arguments."""
+
+    site: Site
+    target: Layer
+    source: Layer
+    construction: Site
+
+
+@dataclass
+class Events:
+    made: list[Made] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    tied: list[Tied] = field(default_factory=list)

@@ -1,0 +1,79 @@
+"""Values of the evaluator: plain numbers and texts, layers, instances, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from neurarch_rules.facts.python_file import ClassFacts, Site
+
+LARGEST = 10**15
+"""Integers beyond are no sizes of a model."""
+PLAIN = (int, float, str, bool, type(None))
+
+
+class _Unknown:
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN: Final = _Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """``of`` is a plain Python value, a Layer, an Instance, a ClassFacts or UNKNOWN; ``origin`` where it is written."""
+
+    of: Any
+    origin: Site | None = None
+
+    @property
+    def known(self) -> bool:
+        return self.of is not UNKNOWN
+
+    @property
+    def number(self) -> int | float | None:
+        return self.of if type(self.of) in (int, float) else None
+
+    @property
+    def integer(self) -> int | None:
+        return self.of if type(self.of) is int else None
+
+
+NOTHING = Value(UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A ``torch.nn`` layer with the arguments that are known by name."""
+
+    name: str
+    arguments: dict[str, Value]
+    site: Site
+    children: tuple[Value, ...] = ()
+
+    def integer(self, name: str) -> int | None:
+        return self.arguments.get(name, NOTHING).integer
+
+    def number(self, name: str) -> int | float | None:
+        return self.arguments.get(name, NOTHING).number
+
+
+@dataclass
+class Instance:
+    of: ClassFacts
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Weight:
+    layer: Layer
+
+
+class Parsed:
+    """What ``parse_args()`` returns: every option has its default unless the user says otherwise."""
+
+
+def wrapped(item: Any, container: Value) -> Value:
+    """An item of a container, which is a value already or a plain number."""
+    return item if isinstance(item, Value) else Value(item, container.origin)
