@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neurarch_rules.engine.analyse import analyse_text
+from neurarch_rules.engine.options import Options
+from neurarch_rules.engine.run import run
 from neurarch_rules.facts.spelling import closest, distance
+from neurarch_rules.rules import misspelled_key
 
 
 def reference(first: str, second: str) -> int:
@@ -51,3 +57,13 @@ def test_closest(name: str, expected: str | None) -> None:
 
 def test_two_equally_close_names_give_none() -> None:
     assert closest("num_head", ("num_heads", "num_headx")) is None
+
+
+@pytest.mark.parametrize(("name", "guess"), [("AutoModelForCasualLM", "AutoModelForCausalLM"), ("AutoSampler", None)])
+def test_auto_classes_are_a_closed_list(name: str, guess: str | None) -> None:
+    text = json.dumps({"model_type": "my_model", "auto_map": {name: "modeling_my.MyModel"}})
+    analysis = analyse_text("config.json", text)
+    assert analysis is not None
+    found = run(analysis, Options(), rules=[misspelled_key]).findings
+    assert [item.place.pointer for item in found] == ([f"/auto_map/{name}"] if guess else [])
+    assert all(f"did you mean {guess}?" in item.message for item in found)

@@ -26,6 +26,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="An unknown key that is almost a known one: the default is used instead",
+    reads=("config", "params"),
     aliases=("key-typo", "unknown-key"),
 )
 
@@ -38,6 +39,9 @@ MOST = 500
 
 
 def check(context: Context) -> Iterator[Finding]:
+    yield from _closed(context)
+    if context.analysis.kind == "params":
+        return
     for config in configs(context):
         record = config_type(config)
         if record is not None:
@@ -124,6 +128,47 @@ def _in_block(context: Context, block: Quantization) -> Iterator[Finding]:
 
 TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id")
 """Generation reads them from any config."""
+
+
+def _closed(context: Context) -> Iterator[Finding]:
+    """Objects whose keys are all known: a near miss of one is no key of anybody's own."""
+    data = context.analysis.document.data
+    if not isinstance(data, dict):
+        return
+    if context.analysis.kind == "params":
+        yield from _near_misses(context, "", data, "params", "it is not read")
+        return
+    if isinstance(auto_map := data.get("auto_map"), dict):
+        yield from _near_misses(context, "/auto_map", auto_map, "auto_map", "no Auto class looks there")
+    block = quantization(context.analysis)
+    groups = None if block is None or block.method != "compressed-tensors" else block.values.get("config_groups")
+    if block is None or not isinstance(groups, dict):
+        return
+    refused = "compressed-tensors refuses the file"
+    for name, group in islice(groups.items(), MOST):
+        if not isinstance(group, dict):
+            continue
+        pointer = join_pointer(block.pointer, "config_groups", name)
+        yield from _near_misses(context, pointer, group, "quantization_group", refused)
+        for part, arguments in group.items():
+            if part in fact_set("closed_names", "quantization_group") and isinstance(arguments, dict):
+                inner = join_pointer(pointer, part)
+                yield from _near_misses(context, inner, arguments, "quantization_arguments", refused)
+
+
+def _near_misses(
+    context: Context, pointer: str, values: Mapping[str, JSONValue], kind: str, consequence: str
+) -> Iterator[Finding]:
+    known = fact_set("closed_names", kind)
+    for key in islice(values, MOST):
+        guess = None if key in known else closest(key, known)
+        if guess is not None and guess not in values:
+            where = join_pointer(pointer, key)
+            yield Finding(
+                f"unknown key {key} (did you mean {guess}?): {consequence}",
+                Place(where, on="key"),
+                fixes=rename_key(context.analysis, where, guess, f"rename to {guess}"),
+            )
 
 
 def _names(config: ModelConfig) -> frozenset[str]:
