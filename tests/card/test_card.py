@@ -46,7 +46,10 @@ def test_head() -> None:
     assert head["scale"] == "229B total, 10.4B active (4.6 %)"
     assert head["kind"] == "sparse MoE decoder"
     assert head["attention"] == "GQA 48:8 with QK-Norm and partial RoPE"
-    assert head["layers"] == "62 x (GQA 6:1, MoE)"
+    assert head["layers"] == "62 GQA; 62 sparse MoE"
+    assert head["qk_norm"] == "per layer"
+    assert head["norm"] == "RMSNorm, pre-norm, eps 1e-06"
+    assert head["tied_embeddings"] is False
     assert head["experts"] == "256, top 8 a token"
     assert head["positions"] == "partial RoPE, theta 5,000,000, 0.5 of each head"
     assert head["mtp_modules"] == 3

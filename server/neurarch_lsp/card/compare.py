@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.build import name_of
+from neurarch_lsp.card.mix import layer_mix
 from neurarch_lsp.card.profile import Profile, attention_label, language_config, profile
 from neurarch_lsp.card.sections.fields import compact
-from neurarch_lsp.card.sections.head import experts, layer_mix, positions, quantization, scale
+from neurarch_lsp.card.sections.head import experts, positions, quantization, scale
 from neurarch_lsp.render.card_blocks import Block, Card, Note, Section, Table
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes

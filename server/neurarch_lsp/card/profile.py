@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
-from neurarch_schemas.modules.tree import AttentionShape, Routing, walk
+from neurarch_schemas.modules.tree import AttentionShape, Routing
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class Profile(Record):
     norm: str | None
     concepts: tuple[Concept, ...]
     mtp_modules: int
+    qk_norm: str | None
+    """ "per head", or "per layer" where one norm spans all heads; None without one."""
+    has_vocabulary_head: bool
 
 
 def language_config(config: ModelConfig) -> ModelConfig:
@@ -61,7 +64,7 @@ def profile(analysis: Analysis) -> Profile | None:
     tree, config = analysis.built.tree, analysis.config
     if tree is None or config is None:
         return None
-    visits = tuple(walk(tree))
+    visits = analysis.visits
     attentions: dict[AttentionShape, int] = {}
     for visit in visits:
         if visit.module.attention is not None and visit.part not in TOWERS:
@@ -82,21 +85,36 @@ def profile(analysis: Analysis) -> Profile | None:
         norm=_norm(visits),
         concepts=tuple(known for name in _concepts(visits, attentions, routing, text, mtp) if (known := concept(name))),
         mtp_modules=mtp,
+        qk_norm=_qk_norm(visits, attentions),
+        has_vocabulary_head=any(
+            visit.part == "head"
+            and visit.module.width_out is not None
+            and visit.module.width_out == text.get("vocab_size")
+            for visit in visits
+        ),
     )
 
 
 def attention_label(found: Profile) -> str:
-    """ "GQA 48:8 with QK-Norm and partial RoPE"; the most frequent kind speaks."""
-    growing = [shape for shape, _ in found.attentions if shape.kind != "linear"]
+    """ "GQA 48:8 with QK-Norm and partial RoPE"; kinds of other heads are told apart, windows only named."""
+    growing = [shape for shape, _ in found.attentions if shape.kind not in ("linear", "cross")]
     if not growing:
         return "linear attention" if found.attentions else "none"
-    shape = growing[0]
-    name = attention_name(shape)
-    if name.startswith(("GQA", "sliding GQA", "sparse GQA", "chunked GQA")):
-        name = f"{name.split('GQA')[0]}GQA {shape.heads}:{shape.kv_heads}"
-    names = [concept.name for concept in found.concepts]
-    extras = [extra for extra in ("QK-Norm", "partial RoPE", "attention sinks") if extra in names]
-    return name + (f" with {' and '.join(extras)}" if extras else "")
+    kinds: dict[str, dict[str, None]] = {}
+    for shape in growing:
+        name = attention_name(shape._replace(kind="full" if shape.kind != "latent" else "latent"))
+        if name.startswith("GQA"):
+            name = f"GQA {shape.heads}:{shape.kv_heads}"
+        if shape.latent_dim is not None:
+            name = f"MLA, {shape.heads} heads over a latent of {shape.latent_dim}"
+        kinds.setdefault(name, {})["full" if shape.kind in ("latent", "encoder") else shape.kind] = None
+    names = [
+        name + (f" ({' and '.join(windows)})" if len(kinds) > 1 or list(windows) != ["full"] else "")
+        for name, windows in kinds.items()
+    ]
+    present = [concept.name for concept in found.concepts]
+    extras = [extra for extra in ("QK-Norm", "partial RoPE", "attention sinks") if extra in present]
+    return "; ".join(names) + (f" with {' and '.join(extras)}" if extras else "")
 
 
 @cache
@@ -136,6 +154,16 @@ def _norm(visits: tuple[Visit, ...]) -> str | None:
     return max(counts, key=lambda name: counts[name]) if counts else None
 
 
+def _qk_norm(visits: tuple[Visit, ...], attentions: dict[AttentionShape, int]) -> str | None:
+    """By the width of the norm over queries: that of one head, or of all of them."""
+    normed = [shape for shape in attentions if shape.qk_norm]
+    if not normed:
+        return None
+    widths = {visit.module.width_in for visit in visits if visit.path.endswith(("q_norm", "q_layernorm"))}
+    whole = any(shape.heads * shape.qk_dim in widths for shape in normed if shape.heads > 1)
+    return "per layer" if whole else "per head"
+
+
 def _concepts(
     visits: tuple[Visit, ...],
     attentions: dict[AttentionShape, int],
@@ -173,7 +201,7 @@ def _concepts(
 def _positions(attentions: dict[AttentionShape, int], config: ModelConfig) -> list[str]:
     ways = {shape.position for shape in attentions if shape.kind not in ("linear", "cross")}
     names: list[str] = []
-    rotary = [entry for entry in rope_entries(config) if entry]
+    rotary = [entry for entry in rope_entries(config).values() if entry]
     partial = "partial rope" in ways or any(
         isinstance(factor := entry.get("partial_rotary_factor"), int | float) and factor < 1 for entry in rotary
     )
@@ -186,11 +214,11 @@ def _positions(attentions: dict[AttentionShape, int], config: ModelConfig) -> li
     return names
 
 
-def rope_entries(config: ModelConfig) -> list[dict[str, object]]:
-    """The rope parameters, one entry a kind of layer where the config tells them apart."""
+def rope_entries(config: ModelConfig) -> dict[str, dict[str, object]]:
+    """The rope parameters by kind of layer ("full", "sliding"), under "" where the config does not tell them apart."""
     found = config.get("rope_parameters")
     if not isinstance(found, dict):
-        return []
+        return {}
     if any(isinstance(value, dict) for value in found.values()):
-        return [dict(value) for value in found.values() if isinstance(value, dict)]
-    return [dict(found)]
+        return {key.removesuffix("_attention"): dict(each) for key, each in found.items() if isinstance(each, dict)}
+    return {"": dict(found)}

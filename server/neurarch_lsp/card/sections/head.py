@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from neurarch_lsp.card.layer_order import Order, norm_place
+from neurarch_lsp.card.mix import layer_mix, text_stacks
 from neurarch_lsp.card.profile import Profile, attention_label, language_config, rope_entries
 from neurarch_lsp.render.card_blocks import Facts, Labels, Note, Section
-from neurarch_lsp.render.layers import layer_runs
 from neurarch_schemas.accounting.checkpoint import quantization_fields
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.quantities import count
@@ -17,24 +19,29 @@ if TYPE_CHECKING:
     from neurarch_schemas.config.model_config import ModelConfig
 
 
+_SPAN = {"per head": "each head", "per layer": "all heads of a layer"}
+
+
 def section(analysis: Analysis, found: Profile) -> Section | None:
     config, counted = analysis.config, analysis.parameters
     if config is None or counted is None:
         return None
     text = language_config(config)
     context = declared_context(config)
+    tied = any(concept.name == "tied embeddings" for concept in found.concepts)
     data = {
         "kind": found.kind,
         "scale": scale(counted),
         "attention": attention_label(found),
         "layers": layer_mix(analysis),
+        "qk_norm": found.qk_norm,
         "experts": experts(found),
         "positions": positions(text, found),
-        "norm": norm(text, found),
+        "norm": norm(text, found, _norm_place(analysis, text)),
         "activation": _text(text, "hidden_act", "hidden_activation", "activation_function"),
         "context": context,
         "vocabulary": _integer(text, "vocab_size"),
-        "tied_embeddings": any(concept.name == "tied embeddings" for concept in found.concepts),
+        "tied_embeddings": tied if tied or found.has_vocabulary_head else None,
         "dtype": analysis.weights.dtype if analysis.weights else None,
         "quantization": quantization(config),
         "mtp_modules": found.mtp_modules,
@@ -45,13 +52,14 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         ("Kind", found.kind + (f" with {' and '.join(found.towers)} tower" if found.towers else "")),
         ("Attention", data["attention"]),
         ("Layers", data["layers"]),
+        ("QK-Norm", found.qk_norm and f"{found.qk_norm}: one norm over {_SPAN[found.qk_norm]}"),
         ("Experts", data["experts"]),
         ("Positions", data["positions"]),
         ("Norm", data["norm"]),
         ("Activation", data["activation"]),
-        ("Context", f"{context:,} tokens" if context else "not declared"),
+        ("Context", f"{context:,} tokens" if context else "not declared" if data["vocabulary"] else None),
         ("Vocabulary", f"{data['vocabulary']:,}" if data["vocabulary"] else None),
-        ("Embeddings", "tied" if data["tied_embeddings"] else "untied" if data["vocabulary"] else None),
+        ("Embeddings", {True: "tied", False: "untied", None: None}[data["tied_embeddings"]]),
         ("Dtype", _dtype(analysis)),
         ("Quantization", data["quantization"]),
     ]
@@ -75,15 +83,6 @@ def scale(counted: ParameterCount) -> str:
     return f"{count(counted.total)} total, {count(counted.active)} active ({share:.1f} %)"
 
 
-def layer_mix(analysis: Analysis) -> str | None:
-    """ "3 GQA 16:1, dense + 57 GQA 16:1, MoE" """
-    runs = layer_runs(analysis)
-    if not runs:
-        return None
-    shown = [f"{run.last - run.first + 1} x ({run.text})" for run in runs[:6]]
-    return " + ".join(shown) + (f" + {len(runs) - 6} further runs" if len(runs) > 6 else "")
-
-
 def experts(found: Profile) -> str | None:
     if found.routing is None:
         return None
@@ -92,34 +91,52 @@ def experts(found: Profile) -> str | None:
 
 
 def positions(config: ModelConfig, found: Profile) -> str | None:
-    ways = list(dict.fromkeys(shape.position for shape, _ in found.attentions if shape.position))
+    attends = [shape for shape, _ in found.attentions if shape.kind not in ("linear", "cross")]
+    ways = sorted(dict.fromkeys(shape.position for shape in attends if shape.position), key="none".__eq__)
     if not ways:
         return None
     names = {"rope": "RoPE", "partial rope": "partial RoPE", "alibi": "ALiBi", "none": "none (NoPE)"}
     if any(concept.name == "partial RoPE" for concept in found.concepts):
         names["rope"] = "partial RoPE"
     shown = [names.get(way, way) for way in ways]
-    details: list[str] = []
-    for entry in rope_entries(config) if any("RoPE" in name for name in shown) else []:
-        theta, kind, factor = entry.get("rope_theta"), entry.get("rope_type"), entry.get("factor")
-        if isinstance(theta, int | float):
-            details.append(f"theta {theta:,.0f}" if float(theta).is_integer() else f"theta {theta:,}")
-        share = entry.get("partial_rotary_factor")
-        if isinstance(share, int | float) and share < 1:
-            details.append(f"{share:g} of each head")
-        if isinstance(kind, str) and kind != "default":
-            details.append(kind + (f" x{factor:g}" if isinstance(factor, int | float) else ""))
-    return " and ".join(dict.fromkeys(shown)) + (f", {', '.join(dict.fromkeys(details))}" if details else "")
+    if not any("RoPE" in name for name in shown):
+        return " and ".join(dict.fromkeys(shown))
+    details = {kind: ", ".join(_rope_details(entry)) for kind, entry in rope_entries(config).items()}
+    if len(set(details.values())) == 1:
+        details = {"": next(iter(details.values()))}
+    told = [f"{kind}: {text}" if kind else text for kind, text in details.items() if text]
+    return "; ".join([", ".join([" and ".join(dict.fromkeys(shown)), *told[:1]]), *told[1:]])
 
 
-def norm(config: ModelConfig, found: Profile) -> str | None:
+def _rope_details(entry: dict[str, object]) -> Iterator[str]:
+    theta, kind, factor = entry.get("rope_theta"), entry.get("rope_type"), entry.get("factor")
+    if isinstance(theta, int | float):
+        yield f"theta {theta:,.0f}" if float(theta).is_integer() else f"theta {theta:,}"
+    share = entry.get("partial_rotary_factor")
+    if isinstance(share, int | float) and share < 1:
+        yield f"{share:g} of each head"
+    if isinstance(kind, str) and kind != "default":
+        yield kind + (f" x{factor:g}" if isinstance(factor, int | float) else "")
+
+
+def norm(config: ModelConfig, found: Profile, place: str | None) -> str | None:
+    """ "RMSNorm, pre-norm, eps 1e-06" """
     if found.norm is None:
         return None
+    name = f"{found.norm}, {place}" if place else found.norm
     for key in ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", "norm_epsilon"):
         value = config.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return f"{found.norm}, eps {value:g}"
-    return found.norm
+            return f"{name}, eps {value:g}"
+    return name
+
+
+def _norm_place(analysis: Analysis, config: ModelConfig) -> str | None:
+    """Of the first layers for which it is known, outside of towers."""
+    tree = analysis.built.tree
+    order = Order.of(config)
+    layers = [] if tree is None else [layer for stack in text_stacks(tree) for layer, _ in stack.distinct()]
+    return next((place for layer in layers if (place := norm_place(layer, order))), None)
 
 
 def quantization(config: ModelConfig) -> str | None:
@@ -129,9 +146,10 @@ def quantization(config: ModelConfig) -> str | None:
         return None
     method = fields.get("quant_method") or fields.get("quant_algo") or "method not named"
     sizes = [
-        f"{key.replace('_', ' ')} {value if not isinstance(value, list) else ' x '.join(map(str, value))}"
-        for key in ("bits", "group_size", "weight_block_size")
-        if (value := fields.get(key)) is not None
+        (f"{key.replace('_', ' ')} " if key not in ("quant_algo", "format") else "")
+        + (str(value) if not isinstance(value, list) else " x ".join(map(str, value)))
+        for key in ("quant_algo", "format", "bits", "group_size", "weight_block_size")
+        if (value := fields.get(key)) is not None and value != method
     ]
     return ", ".join([str(method), *sizes])
 

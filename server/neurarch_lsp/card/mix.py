@@ -1,0 +1,87 @@
+"""The mix of layers in words: "62 GQA", "3 dense + 57 sparse MoE", "29 sliding GQA + 5 GQA (5 sliding : 1 full)"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from neurarch_lsp.card.profile import TOWERS
+from neurarch_lsp.render.model_numbers import attention_name
+from neurarch_schemas.modules.tree import Module, Stack, walk
+
+if TYPE_CHECKING:
+    from neurarch_schemas.analysis import Analysis
+
+RECURRENT = ("state space", "linear attention", "convolution")
+SHORT = ("sliding", "chunked", "sparse", "linear", "state space", "convolution")
+
+
+def layer_mix(analysis: Analysis) -> str | None:
+    """What mixes tokens, then what follows where that is not one dense network in every layer."""
+    tree = analysis.built.tree
+    stacks = [] if tree is None else list(text_stacks(tree))
+    mixers: Counter[str] = Counter()
+    blocks: Counter[str] = Counter()
+    for stack in stacks:
+        for module, times in stack.distinct():
+            mixer, block = kinds(module)
+            mixers[mixer] += times
+            blocks[block] += times
+    named = [_sum(counts) for counts in (mixers, blocks) if any(name for name in counts)]
+    if not named:
+        return None
+    cycle = _cycle(stacks) if len(mixers) > 1 else None
+    first = named[0] + (f" ({cycle})" if cycle and any(mixers) else "")
+    return "; ".join([first, *(named[1:] if set(blocks) - {"dense", ""} else [])])
+
+
+def kinds(layer: Module) -> tuple[str, str]:
+    """What mixes tokens in a layer ("sliding GQA", "linear attention") and what follows ("dense", "sparse MoE")."""
+    mixers: dict[str, None] = {}
+    parts: set[str] = set()
+    cross = False
+    for visit in walk(layer):
+        shape = visit.module.attention
+        if shape is not None and shape.kind == "cross":
+            cross = True
+        elif shape is not None and shape.kind != "linear":
+            mixers[" ".join(word for word in attention_name(shape).split() if ":" not in word)] = None
+        if shape is None and visit.part in RECURRENT:
+            mixers[visit.part] = None
+        if shape is not None and shape.kind == "linear":
+            mixers["linear attention"] = None
+        parts.add(visit.part)
+    block = "sparse MoE" if "experts" in parts else "dense" if "feed-forward" in parts else ""
+    mixer = " and ".join(mixers) or ("cross-attention" if cross else "")
+    return mixer + (" with cross-attention" if cross and mixers else ""), block
+
+
+def text_stacks(module: Module) -> Iterator[Stack]:
+    """The outermost lists of layers outside of towers."""
+    if module.part in TOWERS:
+        return
+    for _, child in module.children:
+        if isinstance(child, Stack):
+            if any(kinds(layer) != ("", "") for layer, _ in child.distinct()):
+                yield child
+        else:
+            yield from text_stacks(child)
+
+
+def _sum(counts: Counter[str]) -> str:
+    return " + ".join(f"{times:,} {name}" for name, times in counts.items() if name)
+
+
+def _cycle(stacks: list[Stack]) -> str | None:
+    """The ratio within the longest run of layers that repeats more than one kind."""
+    runs = [run for stack in stacks for run in stack.runs if len({kinds(module)[0] for module in run.modules}) > 1]
+    if not runs:
+        return None
+    longest = max(runs, key=lambda run: run.length)
+    counts = Counter(kinds(module)[0] for module in longest.modules)
+    return " : ".join(f"{times} {_short(name)}" for name, times in counts.items())
+
+
+def _short(name: str) -> str:
+    return next((word for word in SHORT if name.startswith(word)), "full")
