@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed
 
 _MAYBE = re.compile(r"Config[ \t]*\(|\bfor_model\b|Config\.from_dict\b")
+WITHOUT_SIZE = frozenset(
+    ("pad_token_id", "bos_token_id", "eos_token_id", "attn_implementation", "_attn_implementation", "use_cache")
+)
+"""Keys that change no tensor."""
 FACTORIES = ("for_model", "from_dict")
 """Class methods that make a config of what they are given."""
 
@@ -50,17 +54,20 @@ class ConfigCall(Record):
 
     @cached_property
     def analysis(self) -> Analysis:
-        return Analysis(self.document, "config", Folder(), read_config(self.document.data))
+        found = Analysis(self.document, "config", Folder(), read_config(self.document.data))
+        if self.uncertain is not None:
+            found.__dict__["doubt"] = self.uncertain  # what the cached property would hold
+        return found
 
     @property
     def uncertain(self) -> str | None:
         """Why numbers of this config may not be those of the program."""
-        if self.unknown:
-            key = ".".join(split_pointer(self.unknown[0]))
-            return f"{key} is known only when the code runs"
-        if self.open_ended:
-            return "further arguments are known only when the code runs"
-        return "the code cannot be parsed right now" if self.is_damaged else None
+        if self.is_damaged:
+            return "the code cannot be parsed right now"
+        sizes = [pointer for pointer in self.unknown if split_pointer(pointer)[-1] not in WITHOUT_SIZE]
+        if sizes:
+            return f"{'.'.join(split_pointer(sizes[0]))} is known only when the code runs"
+        return "further arguments are known only when the code runs" if self.open_ended else None
 
     def covers(self, offset: int) -> bool:
         """Whether a place belongs to this config."""

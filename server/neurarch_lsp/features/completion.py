@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from neurarch_lsp.features import completion_values, section_keys, skeleton
 from neurarch_lsp.features.cursor import Cursor, cursor_at
 from neurarch_lsp.render import key_facts
 from neurarch_schemas.catalogue import load as catalogue
 from neurarch_schemas.config.read import read_config
+from neurarch_schemas.documents.json_style import Style, render
 from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, split_pointer
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from neurarch_schemas.config.model_config import ModelConfig
     from neurarch_schemas.documents.document import FileKind, Span
     from neurarch_schemas.documents.json_document import JsonDocument
+    from neurarch_schemas.documents.json_value import JSONValue
+    from neurarch_schemas.documents.spelling import Spelling
 
 ItemKind = Literal["key", "value", "enum", "skeleton"]
 
@@ -46,7 +48,7 @@ class Item:
 
 def complete(document: JsonDocument, offset: int, kind: FileKind | None) -> list[Item]:
     """Items in the order they should be shown. ``kind`` is None for a file not (yet) known to be a model's."""
-    cursor = cursor_at(document, offset)
+    cursor = _cursor(document, offset)
     data = document.data
     if kind is None and not _may_become_model(data):
         return []
@@ -60,6 +62,16 @@ def complete(document: JsonDocument, offset: int, kind: FileKind | None) -> list
     if cursor.role == "key":
         return list(_keys(document, cursor, config))
     return list(_values(document, cursor, config))
+
+
+def _cursor(document: JsonDocument, offset: int) -> Cursor:
+    if document.spelling.python:
+        from neurarch_lsp.features.python_cursor import cursor_at as in_python
+        from neurarch_schemas.config_calls.document import PythonConfigDocument
+
+        assert isinstance(document, PythonConfigDocument)
+        return in_python(document, offset)
+    return cursor_at(document, offset)
 
 
 def _may_become_model(data: object) -> bool:
@@ -84,7 +96,7 @@ def _other_keys(document: JsonDocument, cursor: Cursor, kind: FileKind) -> Itera
         known = section_keys.ADAPTER_KEYS
     for name, example in known.items():
         if name not in written:
-            yield _key_item(cursor, name, _placeholder(example), _kind_of(example), written)
+            yield _key_item(cursor, name, _placeholder(example, cursor.spelling), _kind_of(example), written)
 
 
 def _keys(document: JsonDocument, cursor: Cursor, config: ModelConfig) -> Iterator[Item]:
@@ -107,7 +119,7 @@ def _keys(document: JsonDocument, cursor: Cursor, config: ModelConfig) -> Iterat
         kind = here.get("rope_type", here.get("type", here.get("quant_method")))
     for name, example in section_keys.keys_of(section, kind).items():
         if name not in written:
-            yield _key_item(cursor, name, _placeholder(example), _kind_of(example), written)
+            yield _key_item(cursor, name, _placeholder(example, cursor.spelling), _kind_of(example), written)
 
 
 def _config_keys(cursor: Cursor, owner: ModelConfig, written: set[str]) -> Iterator[Item]:
@@ -127,7 +139,7 @@ def _config_keys(cursor: Cursor, owner: ModelConfig, written: set[str]) -> Itera
         yield _key_item(
             cursor,
             name,
-            "{$1}" if nested else _value_snippet(name, schema, default, record),
+            "{$1}" if nested else _value_snippet(name, schema, default, record, cursor.spelling),
             _detail(schema, default, record is not None and (name in record.resolved or name in record.declared)),
             written,
             deprecated=name == "torch_dtype",
@@ -135,17 +147,20 @@ def _config_keys(cursor: Cursor, owner: ModelConfig, written: set[str]) -> Itera
 
 
 def _key_item(cursor: Cursor, name: str, value: str, detail: str, written: set[str], deprecated: bool = False) -> Item:
-    quoted = json.dumps(name)
+    quoted = cursor.spelling.key(name, cursor.argument)
     text = quoted
-    if cursor.after != ":":
-        text = f"{_escaped(quoted)}: {value}" + ("," if cursor.after == '"' else "")
-    misses_comma = cursor.before not in (",", "{", "") and bool(written)
+    is_pair = cursor.after == cursor.colon
+    if not is_pair:
+        follows = cursor.after in ('"', "'") or (cursor.argument and cursor.after.isidentifier())
+        colon = cursor.colon if cursor.argument else ": "
+        text = f"{_escaped(quoted)}{colon}{value}" + ("," if follows else "")
+    misses_comma = cursor.before not in (",", "{", "(", "") and bool(written)
     return Item(
         label=name,
         kind="key",
         span=cursor.span,
         new_text=text,
-        snippet=cursor.after != ":",
+        snippet=not is_pair,
         detail=detail,
         filter=quoted if cursor.span[0] != cursor.span[1] else name,
         pointer=join_pointer(cursor.pointer, name),
@@ -163,10 +178,20 @@ def _detail(schema: Mapping[str, Any], default: object, has_default: bool) -> st
     )
 
 
-def _value_snippet(name: str, schema: Mapping[str, Any], default: object, record: ConfigType | None) -> str:
+def _value_snippet(
+    name: str, schema: Mapping[str, Any], default: object, record: ConfigType | None, spelling: Spelling
+) -> str:
+    """A value as a snippet, in the spelling of JSON; the quotes are those of the file."""
+    text = _json_snippet(name, schema, default, record)
+    if text is None:
+        return _placeholder(default, spelling)
+    return text.replace('"', spelling.quote)
+
+
+def _json_snippet(name: str, schema: Mapping[str, Any], default: object, record: ConfigType | None) -> str | None:
     if name == "rope_parameters":
         theta = record.rope_theta if record else 10000.0
-        return '{"rope_type": "${1:default}", "rope_theta": ${2:' + json.dumps(theta) + "}}"
+        return '{"rope_type": "${1:default}", "rope_theta": ${2:' + str(theta) + "}}"
     if name == "quantization_config":
         return '{"quant_method": "$1"}'
     if name == "architectures" and record is not None and record.architecture:
@@ -175,19 +200,20 @@ def _value_snippet(name: str, schema: Mapping[str, Any], default: object, record
         kinds = schema.get("type", "")
         kinds = [kinds] if isinstance(kinds, str) else kinds
         return '"$1"' if "string" in kinds else "[$1]" if "array" in kinds else "{$1}" if "object" in kinds else "$1"
-    return _placeholder(default)
+    return None
 
 
-def _placeholder(value: object) -> str:
+def _placeholder(value: object, spelling: Spelling) -> str:
     """A value as a snippet the cursor lands in."""
     if isinstance(value, bool):
-        return "${1|" + ("true,false" if value else "false,true") + "|}"
+        return "${1|" + ",".join(spelling.scalar(item) for item in (value, not value)) + "|}"
     if isinstance(value, str):
-        return '"${1:' + _escaped(json.dumps(value)[1:-1]) + '}"'
+        text = spelling.string(value)
+        return text[0] + "${1:" + _escaped(text[1:-1]) + "}" + text[-1]
     if isinstance(value, dict | list):
-        text = _escaped(json.dumps(value))
+        text = _escaped(render(cast("JSONValue", value), Style(inline=True, spelling=spelling)))
         return text[0] + ("${1:" + text[1:-1] + "}" if len(text) > 2 else "$1") + text[-1]
-    return "$1" if value is None else "${1:" + json.dumps(value) + "}"
+    return "${1:" + spelling.scalar(value) + "}" if isinstance(value, int | float) else "$1"
 
 
 def _escaped(text: str) -> str:
@@ -218,7 +244,7 @@ def _values(document: JsonDocument, cursor: Cursor, config: ModelConfig) -> Iter
     for value, detail in completion_values.of_key(key, owner, section):
         if value in present:
             continue
-        text = json.dumps(value)
+        text = cursor.spelling.string(value) if isinstance(value, str) else cursor.spelling.scalar(value)
         yield Item(
             label=text if not isinstance(value, str) else value,
             kind="enum" if isinstance(value, str) else "value",
@@ -226,7 +252,7 @@ def _values(document: JsonDocument, cursor: Cursor, config: ModelConfig) -> Iter
             new_text=text,
             snippet=False,
             detail=detail,
-            filter=text if cursor.span[0] != cursor.span[1] else text.strip('"'),
+            filter=text if cursor.span[0] != cursor.span[1] else text.strip("\"'"),
             pointer=join_pointer(container, key) if owner is not None else None,
             preselect=detail == "default",
         )

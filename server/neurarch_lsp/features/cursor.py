@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from neurarch_schemas.documents.document import Span
 from neurarch_schemas.documents.pointer import join_pointer
+from neurarch_schemas.documents.spelling import JSON, Spelling
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.json_document import JsonDocument
@@ -48,6 +49,14 @@ class Cursor:
     before_end: int = 0
     """Offset behind that character's token: where a missing comma belongs."""
     index: int = 0
+    spelling: Spelling = JSON
+    argument: bool = False
+    """The keys around are keywords of a call in Python code."""
+
+    @property
+    def colon(self) -> str:
+        """What stands between key and value."""
+        return "=" if self.argument else ":"
 
 
 @dataclass(slots=True)

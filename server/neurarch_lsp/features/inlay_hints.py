@@ -107,7 +107,9 @@ def _nested(analysis: Analysis) -> Iterator[Hint]:
         at = analysis.document.value_span(nested.pointer)
         scalars = parameters_of(analysis, key)
         if at is not None and scalars:
-            yield Hint(at[0] + 1, f"{count(scalars)} parameters", nested.pointer, f"{scalars:,} parameters")
+            container = analysis.document.container(nested.pointer)
+            inside = at[0] + 1 if container is None else analysis.document.opening(container) + 1
+            yield Hint(inside, f"{count(scalars)} parameters", nested.pointer, f"{scalars:,} parameters")
 
 
 def _is_written(config: ModelConfig, name: str) -> bool:

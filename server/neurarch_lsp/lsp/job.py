@@ -70,6 +70,19 @@ class Analysed:
         return self.analysis if self.analysis is not None else self.python
 
     @property
+    def configs(self) -> tuple[Analysis, ...]:
+        """The model files in the document: JSON is one, Python code constructs any number of configs."""
+        if self.python is not None:
+            return tuple(call.analysis for call in self.python.config_calls)
+        return () if self.analysis is None else (self.analysis,)
+
+    def config_at(self, offset: int) -> Analysis | None:
+        """The one that a place belongs to."""
+        if self.python is None:
+            return self.analysis
+        return next((call.analysis for call in self.python.config_calls if call.covers(offset)), None)
+
+    @property
     def reported(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.rule not in self.hidden)
 

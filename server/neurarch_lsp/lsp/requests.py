@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from neurarch_lsp.lsp.job import Analysed
     from neurarch_lsp.lsp.server import NeurarchServer
+    from neurarch_schemas.analysis import Analysis
 
 Result = TypeVar("Result")
 
@@ -24,6 +25,18 @@ async def newest(server: NeurarchServer, identifier: types.TextDocumentIdentifie
     if analysed is None:
         return None
     return analysed, positions_of(analysed.document, server.documents.encoding)
+
+
+async def config_of(server: NeurarchServer, data: object) -> tuple[Analysed, Analysis, str] | None:
+    """The analysis, config and pointer that the ``data`` of an item to be resolved names."""
+    fields = data if isinstance(data, dict) else {}
+    uri, pointer, number = fields.get("uri"), fields.get("pointer"), fields.get("config", 0)
+    document = server.documents.get(uri) if isinstance(uri, str) else None
+    analysed = await server.scheduler.newest(document.key) if document is not None else None
+    configs = analysed.configs if analysed is not None else ()
+    if analysed is None or not isinstance(pointer, str) or not isinstance(number, int) or number >= len(configs):
+        return None
+    return analysed, configs[number], pointer
 
 
 async def off_loop(server: NeurarchServer, function: Callable[..., Result], *arguments: object) -> Result:

@@ -43,11 +43,10 @@ def hover(analysis: Analysis, offset: int, options: Options) -> Hover | None:
     place = document.pointer_at(offset)
     on_key = place.part in ("key", "value") and place.pointer != ""
     if not on_key:
-        root = document.value_span("")
-        start = root[0] if root else 0
-        if document.lines.line_of(offset) not in (0, document.lines.line_of(start)):
+        whole = document.nearest_span("")
+        if document.lines.line_of(offset) not in (0, document.lines.line_of(whole[0])):
             return None
-        return Hover((start, min(start + 1, len(document.text))), tuple(model_card.card(analysis.informed, options)))
+        return Hover(whole, tuple(model_card.card(analysis.informed, options)))
     span = document.key_span(place.pointer) if place.part == "key" else document.value_span(place.pointer)
     blocks = of_pointer(analysis, place.pointer, options)
     return Hover(span or document.nearest_span(place.pointer), tuple(blocks)) if blocks else None

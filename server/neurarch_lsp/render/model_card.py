@@ -54,6 +54,8 @@ def _rows(analysis: Analysis, found: ModelNumbers) -> list[tuple[str, str]]:
 
 def _notes(analysis: Analysis, found: ModelNumbers) -> list[Block]:
     notes: list[Block] = []
+    if analysis.doubt is not None:
+        notes.append(Text(f"Not exact: {escape(analysis.doubt)}."))
     if found.stored != found.total:
         notes.append(Text(f"Besides, {found.stored - found.total:,} scalars of buffers are stored."))
     checkpoint = analysis.checkpoint
@@ -71,7 +73,10 @@ def _notes(analysis: Analysis, found: ModelNumbers) -> list[Block]:
 
 
 def one_line(analysis: Analysis, options: Options) -> str | None:
-    """ "229B parameters · 9.78B active · 248 KiB/token · 457 GB bfloat16", None where nothing is known."""
+    """ "229B parameters · 9.78B active · 248 KiB/token · 457 GB bfloat16", None where nothing is known.
+
+    What is not exact says why.
+    """
     found = numbers(analysis, cache_dtype=options.serving.kv_cache_dtype)
     if found is None:
         return None
@@ -82,4 +87,5 @@ def one_line(analysis: Analysis, options: Options) -> str | None:
         parts.append(f"{binary_bytes(found.cache_per_token)}/token")
     dtype = "" if found.dtype_is_assumed else f" {found.weights_dtype}"
     parts.append(f"{decimal_bytes(found.weights_bytes)}{dtype}")
-    return " · ".join(parts)
+    line = " · ".join(parts)
+    return line if analysis.doubt is None else f"about {line} ({analysis.doubt})"

@@ -1,4 +1,4 @@
-"""``textDocument/codeLens``: the model in one line above the file, or above each module class; opens the report."""
+"""``textDocument/codeLens``: models in one line over the file, a module class, a config in code; a report."""
 
 from __future__ import annotations
 
@@ -20,21 +20,18 @@ async def handle(server: NeurarchServer, params: types.CodeLensParams) -> list[t
     known = await newest(server, params.text_document)
     if known is None or not server.settings.of(params.text_document.uri).editor.code_lens:
         return []
-    if known[0].python is not None:
-        return await _of_classes(server, *known)
-    if known[0].analysis is None:
-        return []
     analysed, positions = known
-    analysis = known[0].analysis
-    if analysis.config is None:
-        return []
-    title = await off_loop(server, one_line, analysis, analysed.options)
-    root = analysis.document.value_span("")
-    place = positions.range((root[0], root[0]) if root else (0, 0))
-    command = types.Command(
-        title=title or "no numbers for this model", command="neurarch.report", arguments=[analysed.document.uri]
-    )
-    return [types.CodeLens(place, command)]
+    lenses = await _of_classes(server, analysed, positions)
+    for config in analysed.configs:
+        if config.config is None:
+            continue
+        title = await off_loop(server, one_line, config, analysed.options)
+        start = config.document.nearest_span("")[0]
+        command = types.Command(
+            title=title or "no numbers for this model", command="neurarch.report", arguments=[analysed.document.uri]
+        )
+        lenses.append(types.CodeLens(positions.range((start, start)), command))
+    return lenses
 
 
 async def _of_classes(server: NeurarchServer, analysed: Analysed, positions: Positions) -> list[types.CodeLens]:

@@ -20,20 +20,26 @@ KINDS = {
 
 async def handle(server: NeurarchServer, params: types.CompletionParams) -> types.CompletionList | None:
     known = await newest(server, params.text_document)
-    if known is None or known[0].parsed is None:
+    if known is None:
         return None
     analysed, positions = known
     offset = positions.offset(params.position)
-    items = await off_loop(
-        server, complete, analysed.parsed, offset, analysed.analysis.kind if analysed.analysis else None
-    )
+    config = analysed.config_at(offset)
+    document = analysed.parsed if config is None else config.document
+    if document is None:
+        return None
+    items = await off_loop(server, complete, document, offset, None if config is None else config.kind)
+    number = next((at for at, found in enumerate(analysed.configs) if found is config), 0)
+    about = {"uri": analysed.document.uri, "config": number}
     return types.CompletionList(
         is_incomplete=False,
-        items=[_converted(server, item, number, positions, analysed.document.uri) for number, item in enumerate(items)],
+        items=[_converted(server, item, number, positions, about) for number, item in enumerate(items)],
     )
 
 
-def _converted(server: NeurarchServer, item: Item, number: int, positions: Positions, uri: str) -> types.CompletionItem:
+def _converted(
+    server: NeurarchServer, item: Item, number: int, positions: Positions, about: dict[str, object]
+) -> types.CompletionItem:
     snippet = item.snippet and server.client.snippets
     comma = (
         [types.TextEdit(positions.range((item.comma_at, item.comma_at)), ",")] if item.comma_at is not None else None
@@ -52,5 +58,5 @@ def _converted(server: NeurarchServer, item: Item, number: int, positions: Posit
             positions.range(item.span), item.new_text if snippet or not item.snippet else plain_text(item.new_text)
         ),
         additional_text_edits=comma,
-        data={"uri": uri, "pointer": item.pointer} if item.pointer is not None else None,
+        data={**about, "pointer": item.pointer} if item.pointer is not None else None,
     )

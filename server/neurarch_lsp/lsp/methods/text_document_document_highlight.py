@@ -11,12 +11,16 @@ from neurarch_lsp.lsp.server import NeurarchServer
 
 async def handle(server: NeurarchServer, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
     known = await newest(server, params.text_document)
-    if known is None or known[0].analysis is None:
+    if known is None:
         return None
     positions = known[1]
+    offset = positions.offset(params.position)
+    config = known[0].config_at(offset)
+    if config is None:
+        return None
     return [
         types.DocumentHighlight(
             positions.range(span), types.DocumentHighlightKind.Write if own else types.DocumentHighlightKind.Read
         )
-        for span, own in highlights(known[0].analysis, positions.offset(params.position))
+        for span, own in highlights(config, offset)
     ]

@@ -16,16 +16,16 @@ async def handle(server: NeurarchServer, params: types.HoverParams) -> types.Hov
         return None
     analysed, positions = known
     offset = positions.offset(params.position)
-    if analysed.python is not None:
+    config = analysed.config_at(offset)
+    found = None
+    if config is not None:
+        # Neighbouring values are built anew: not on the loop.
+        found = await off_loop(server, hover, config, offset, analysed.options)
+    if found is None and analysed.python is not None:
         from neurarch_lsp.features import python_outline
 
         models = await class_models(server, analysed)
         found = await off_loop(server, python_outline.hover, models, analysed.document.text, offset)
-    elif analysed.analysis is None:
-        return None
-    else:
-        # Neighbouring values are built anew: not on the loop.
-        found = await off_loop(server, hover, analysed.analysis, offset, analysed.options)
     if found is None:
         return None
     if server.client.hover_markdown:

@@ -15,14 +15,17 @@ from neurarch_schemas.documents.pointer import join_pointer, parent_pointer
 
 async def handle(server: NeurarchServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
     known = await newest(server, params.text_document)
-    if known is None or known[0].analysis is None:
+    if known is None:
         return None
-    analysis, positions = known[0].analysis, known[1]
-    pointer = key_at(analysis, positions.offset(params.position))
-    if pointer is None:
+    offset = known[1].offset(params.position)
+    analysis = known[0].config_at(offset)
+    pointer = key_at(analysis, offset) if analysis is not None else None
+    if analysis is None or pointer is None:
         return None
     if not params.new_name:
         raise JsonRpcInvalidParams("a key cannot be empty")
+    if analysis.document.spelling.python and not params.new_name.isidentifier():
+        raise JsonRpcInvalidParams("no name for an argument")
     if analysis.document.key_span(join_pointer(parent_pointer(pointer), params.new_name)) is not None:
         raise JsonRpcInvalidParams(f"{params.new_name} is written here already")
     return document_edit(server, known[0].document, rename_key(analysis.document, pointer, params.new_name))
