@@ -1,4 +1,5 @@
-"""What the readers of each machine format make of ours: sarif-tools, junitparser, GitLab's fields, GitHub's escapes."""
+"""What the readers of each machine format make of ours: the whole SARIF schema (pydantic-sarif is made from it) and
+sarif-tools, junitparser, GitLab's fields, GitHub's escapes."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import jsonschema
 import pytest
 from junitparser import JUnitXml
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 from sarif import loader
 
 from neurarch_lsp.__main__ import main
@@ -28,79 +29,6 @@ NAMES = ("a/config.json", "b ü,c%:d/config.json")
 RULES = {
     *("kv-heads-indivisible", "misspelled-key", "legacy-key", "json-nonfinite", "json-duplicate-key", "json-syntax"),
 }
-Schema = dict[str, Any]
-
-
-def record(required: Schema, optional: Schema | None = None) -> Schema:
-    """An object with these properties and no other."""
-    properties = {**required, **(optional or {})}
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-
-
-def several(item: Schema, least: int = 0) -> Schema:
-    return {"type": "array", "items": item, "minItems": least}
-
-
-TEXT_STRING: Schema = {"type": "string", "minLength": 1}
-POSITIVE: Schema = {"type": "integer", "minimum": 1}
-MESSAGE = record({"text": TEXT_STRING})
-LEVEL: Schema = {"enum": ["none", "note", "warning", "error"]}
-REGION = record(dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), POSITIVE))
-PLACE = record({"uri": {"type": "string", "pattern": r"^[A-Za-z0-9\-._~%!$&'()*+,;=/]+$"}})
-PHYSICAL = record({"artifactLocation": PLACE, "region": REGION})
-REPLACEMENT = record({"deletedRegion": REGION}, {"insertedContent": record({"text": {"type": "string"}})})
-CHANGE = record({"artifactLocation": PLACE, "replacements": several(REPLACEMENT, 1)})
-SARIF = record(
-    {
-        "version": {"const": "2.1.0"},
-        "runs": several(
-            record(
-                {
-                    "tool": record(
-                        {
-                            "driver": record(
-                                {"name": TEXT_STRING},
-                                {
-                                    "version": TEXT_STRING,
-                                    "informationUri": TEXT_STRING,
-                                    "rules": several(
-                                        record(
-                                            {"id": TEXT_STRING},
-                                            {
-                                                "helpUri": TEXT_STRING,
-                                                "shortDescription": MESSAGE,
-                                                "defaultConfiguration": record({"level": LEVEL}),
-                                                "properties": {"type": "object"},
-                                            },
-                                        )
-                                    ),
-                                },
-                            )
-                        }
-                    ),
-                    "results": several(
-                        record(
-                            {"message": MESSAGE, "locations": several(record({"physicalLocation": PHYSICAL}), 1)},
-                            {
-                                "ruleId": TEXT_STRING,
-                                "ruleIndex": {"type": "integer", "minimum": -1},
-                                "level": LEVEL,
-                                "partialFingerprints": {"additionalProperties": {"type": "string"}},
-                                "relatedLocations": several(record({"physicalLocation": PHYSICAL, "message": MESSAGE})),
-                                "fixes": several(
-                                    record({"artifactChanges": several(CHANGE, 1), "description": MESSAGE})
-                                ),
-                            },
-                        )
-                    ),
-                },
-                {"columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]}},
-            )
-        ),
-    },
-    {"$schema": TEXT_STRING},
-)
-"""The objects of SARIF 2.1.0 that are written here, with the properties the published schema requires and allows."""
 
 
 @pytest.fixture
@@ -122,7 +50,9 @@ def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 def test_sarif_is_as_its_schema_says_and_sarif_tools_read_it(output: Any, tmp_path: Path) -> None:
     text = output("sarif")
     log = json.loads(text)
-    jsonschema.validate(log, SARIF)
+    Sarif.model_validate(log)
+    with pytest.raises(ValueError, match="physicalLocations"):
+        Sarif.model_validate(json.loads(text.replace("physicalLocation", "physicalLocations")))
     path = tmp_path / "log.sarif"
     path.write_text(text, encoding="utf-8")
     read = loader.load_sarif_file(str(path))
