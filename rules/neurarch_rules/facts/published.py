@@ -107,7 +107,10 @@ def only_difference(mine: Measured, types: frozenset[str], sizes: frozenset[str]
     """
     families = {_family(model_type) for model_type in types}
     found: list[tuple[bool, int, Difference]] = []
-    for published in everything() if "layers" in sizes else with_layers(mine.sizes.layers):
+    candidates = with_layers(mine.sizes.layers)
+    if "layers" in sizes:
+        candidates += with_hidden_size(mine.sizes.hidden_size)
+    for published in candidates:
         is_related = published.family in families
         if is_related or published.sizes[:-1] == mine.sizes[:-1]:
             apart = _apart(mine.sizes, published.sizes)
@@ -147,6 +150,11 @@ def with_layers(count: int) -> tuple[Published, ...]:
     """The published models with this many layers."""
     start = f"{count}\t"
     return tuple(_published(line) for line in _lines() if line.startswith(start))
+
+
+@cache
+def with_hidden_size(size: int) -> tuple[Published, ...]:
+    return tuple(entry for entry in everything() if entry.sizes.hidden_size == size)
 
 
 @cache
