@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from neurarch_rules.engine.finding import Finding, Fix, Place, Related
 from neurarch_rules.engine.fixes import apply_edits
 from neurarch_rules.engine.locate import span_of
+from neurarch_schemas.documents.document import TextEdit
 from neurarch_schemas.documents.pointer import split_pointer
 
 if TYPE_CHECKING:
@@ -43,7 +44,54 @@ OF_ONE_KEY = frozenset(("misspelled-key", "unknown-activation", "unknown-choice"
 def findings(analysis: Analysis, options: Options) -> Iterator[Finding]:
     """For each config that the code constructs; complete, as from a run of its own."""
     for call in cast("PythonAnalysis", analysis).config_calls:
-        yield from _of_call(call, options)
+        start = call.span[0]
+        for finding in _relative(_Request(call, options)):
+            yield moved(finding, start)
+
+
+class _Request:
+    """Equal for calls that are written alike, wherever they stand: an edit elsewhere in the file costs them nothing."""
+
+    def __init__(self, call: ConfigCall, options: Options) -> None:
+        self.call, self.options = call, options
+        document, start = call.document, call.span[0]
+        line = document.text.rfind("\n", 0, start) + 1
+        named = [(key, span[0] - start, span[1] - start) for key, span in document.elsewhere.items()]
+        changed = [(key, span[0] - start, span[1] - start) for key, spans in document.changed.items() for span in spans]
+        self._key = (
+            document.text[line : call.span[1]], start - line, repr(document.data), call.unknown, call.open_ended,
+            call.is_damaged, tuple(named), tuple(changed), document.name_span[0] - start, options,
+        )  # fmt: skip
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Request) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key[0])  # options cannot be hashed
+
+
+@lru_cache(maxsize=512)
+def _relative(request: _Request) -> tuple[Finding, ...]:
+    """The findings of a call, with places counted from its start."""
+    start = request.call.span[0]
+    return tuple(moved(finding, -start) for finding in _of_call(request.call, request.options))
+
+
+def moved(finding: Finding, distance: int) -> Finding:
+    """The finding with its spans further on in the text."""
+
+    def place(item: Place) -> Place:
+        assert item.span is not None
+        return item._replace(span=(item.span[0] + distance, item.span[1] + distance))
+
+    fixes = tuple(
+        fix._replace(
+            edits=tuple(TextEdit((edit.span[0] + distance, edit.span[1] + distance), edit.text) for edit in fix.edits)
+        )
+        for fix in finding.fixes
+    )
+    related = tuple(item._replace(place=place(item.place)) for item in finding.related)
+    return finding._replace(place=place(finding.place), related=related, fixes=fixes)
 
 
 def _of_call(call: ConfigCall, options: Options) -> Iterator[Finding]:
@@ -51,14 +99,13 @@ def _of_call(call: ConfigCall, options: Options) -> Iterator[Finding]:
 
     unknown = {_first(pointer) for pointer in call.unknown}
     is_certain = not call.open_ended and not call.is_damaged and unknown <= LOOSE
-    data = call.document.data
     for finding in check(call.analysis, options):
         if finding.category not in CATEGORIES or finding.rule in ELSEWHERE or finding.severity in ("info", "hint"):
             continue
         if not is_certain and finding.rule not in OF_ONE_KEY:
             continue
         pointers = [finding.place.pointer or "", *(related.place.pointer or "" for related in finding.related)]
-        if finding.rule == "heads-indivisible" and _hidden_is_odd(data):
+        if finding.rule == "heads-indivisible" and _hidden_is_odd(call.document.data):
             pointers.insert(0, "/hidden_size")
         if not unknown.isdisjoint(map(_first, pointers)):
             continue
@@ -93,20 +140,15 @@ def _is_written(call: ConfigCall, pointer: str) -> bool:
 
 def _is_sound(call: ConfigCall, fix: Fix) -> bool:
     """The edits stay inside this config and leave code that can be parsed: not where a ``**`` hides brackets."""
-    document = call.document
-    return (
-        not call.is_damaged
-        and all(call.covers(edit.span[0]) for edit in fix.edits)
-        and _parses(apply_edits(document.text, fix.edits))
-    )
-
-
-@lru_cache(maxsize=64)
-def _parses(text: str) -> bool:
+    start, end = call.span
+    inside = [edit for edit in fix.edits if start <= edit.span[0] and edit.span[1] <= end]
+    if call.is_damaged or not all(edit in inside or call.covers(edit.span[0]) for edit in fix.edits):
+        return False
+    own = [TextEdit((edit.span[0] - start, edit.span[1] - start), edit.text) for edit in inside]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            ast.parse(f"({apply_edits(call.document.text[start:end], own)}\n)")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

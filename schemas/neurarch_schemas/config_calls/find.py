@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.documents.nodes import Node
     from neurarch_schemas.documents.python_units import Placed
 
-_MAYBE = re.compile(r"Config[ \t]*\(|\bfor_model\b|Config\.from_dict\b")
+_WORDS = ("Config(", "for_model", "from_dict")
 WITHOUT_SIZE = frozenset(
     ("pad_token_id", "bos_token_id", "eos_token_id", "attn_implementation", "_attn_implementation", "use_cache")
 )
@@ -78,26 +77,39 @@ class ConfigCall(Record):
 
 def config_calls(text: str, uri: str, units: tuple[Placed, ...]) -> tuple[ConfigCall, ...]:
     """In the order of the text. Never raises on user input."""
-    if _MAYBE.search(text) is None:
+    if not _may_construct(text):
         return ()
     return tuple(sorted(_found(text, uri, units), key=lambda call: call.span))
 
 
+def _may_construct(text: str) -> bool:
+    return any(word in text for word in _WORDS)
+
+
 def _found(text: str, uri: str, units: tuple[Placed, ...]) -> Iterator[ConfigCall]:
-    sound = {placed.start for placed in units}
-    readable = text.replace("\r\n", " \n").replace("\r", "\n").replace("\f", " ")
-    broken = [(start, piece) for start, piece in split(readable) if start not in sound]
+    readable = text.replace("\r\n", " \n").replace("\r", "\n").replace("\f", " ") if "\r" in text else text
+    broken = list(_gaps(readable, units))
     own = frozenset(node.name for placed in units for node in placed.unit.body if isinstance(node, ast.ClassDef))
     names = Names(imported_names(units), own, lambda: Bindings(units, [piece for _, piece in broken]))
     for placed in units:
-        if _MAYBE.search(placed.unit.text) is not None:
+        if _may_construct(placed.unit.text):
             for call in _outermost(placed, names):
                 found = _Found(text, uri, names, placed, call, units).read()
                 if found is not None:
                     yield found
     for start, piece in broken:
-        if _MAYBE.search(piece) is not None:
+        if _may_construct(piece):
             yield from _damaged(text, readable, uri, (start, start + len(piece)), names)
+
+
+def _gaps(text: str, units: tuple[Placed, ...]) -> Iterator[tuple[int, str]]:
+    """The statements that could not be parsed: what lies between the others."""
+    at = 0
+    for placed in (*units, None):
+        start = len(text) if placed is None else placed.start
+        if start > at and not text[at:start].isspace():
+            yield from ((at + begin, piece) for begin, piece in split(text[at:start]))
+        at = start if placed is None else start + len(placed.unit.text)
 
 
 def _damaged(text: str, readable: str, uri: str, span: Span, names: Names) -> Iterator[ConfigCall]:
