@@ -37,6 +37,7 @@ def test_pages_and_data_are_inside(wheel: Path) -> None:
         assert data.relative_to(schemas).as_posix() in names
     assert "neurarch_schemas/architectures/index.json" in names
     assert "neurarch_schemas/py.typed" in names
+    assert "neurarch_rules/facts/published_sizes.tsv" in names
 
 
 def test_no_recorded_totals_are_inside(wheel: Path) -> None:

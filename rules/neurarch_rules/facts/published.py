@@ -7,13 +7,13 @@ of one model that has it.
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.geometry import Named, named
 from neurarch_rules.facts.places import is_written
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.config.model_config import ModelConfig
@@ -40,7 +40,7 @@ class Sizes(NamedTuple):
         return abs(self.vocab_size - other.vocab_size) <= RESIZED * max(self.vocab_size, other.vocab_size)
 
 
-class Published(NamedTuple):
+class Published(Record):
     """``family``: what the names of related types begin with, "qwen2" of qwen2_5_vl."""
 
     sizes: Sizes
@@ -49,7 +49,7 @@ class Published(NamedTuple):
     family: str
 
 
-class Measured(NamedTuple):
+class Measured(Record):
     """The sizes of a config, and by their names in ``Sizes`` the keys they are read from and which of them it gives."""
 
     sizes: Sizes
@@ -93,20 +93,13 @@ def model_types(*configs: ModelConfig) -> frozenset[str]:
     return frozenset(config.model_type.removesuffix("_text") for config in configs)
 
 
-class Difference(NamedTuple):
-    """``size`` is the one field of ``Sizes`` that a config does not have from ``published``."""
-
-    published: Published
-    size: str
-
-
-def only_difference(mine: Measured, types: frozenset[str], sizes: frozenset[str]) -> Difference | None:
-    """The published model that differs in one of ``sizes`` alone; None where one differs in nothing.
+def only_difference(mine: Measured, types: frozenset[str], sizes: frozenset[str]) -> tuple[Published, str] | None:
+    """The published model that differs in one of ``sizes`` alone, and in which; None where one differs in nothing.
 
     It is of one of ``types`` or related to one; of several the one of the same type with the nearest vocabulary.
     """
     families = {_family(model_type) for model_type in types}
-    found: list[tuple[bool, int, Difference]] = []
+    found: list[tuple[bool, int, tuple[Published, str]]] = []
     candidates = with_layers(mine.sizes.layers)
     if "layers" in sizes:
         candidates += with_hidden_size(mine.sizes.hidden_size)
@@ -119,13 +112,15 @@ def only_difference(mine: Measured, types: frozenset[str], sizes: frozenset[str]
             size = _cause(apart, mine.written)
             if size in sizes and is_related:
                 tokens = abs(published.sizes.vocab_size - mine.sizes.vocab_size)
-                found.append((published.type not in types, tokens, Difference(published, size)))
+                found.append((published.type not in types, tokens, (published, size)))
     return min(found, key=lambda item: item[:2])[2] if found else None
 
 
 def _family(model_type: str) -> str:
-    found = re.match(r"[a-z]+\d*", model_type)
-    return found[0] if found else model_type
+    """The letters a name begins with and the digits behind them."""
+    letters = len(model_type) - len(model_type.lstrip("abcdefghijklmnopqrstuvwxyz"))
+    digits = len(model_type) - len(model_type[letters:].lstrip("0123456789"))
+    return model_type[:digits] or model_type
 
 
 def _apart(a: Sizes, b: Sizes) -> set[str]:

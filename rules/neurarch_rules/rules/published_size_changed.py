@@ -41,11 +41,13 @@ def check(context: Context) -> Iterator[Finding]:
     if mine is None or len(mine.written) < LEAST_WRITTEN or "vocab_size" not in mine.written:
         return
     found = only_difference(mine, model_types(config, outer), _comparable(mine, config, outer))
-    if found is None or len(mine.written - {found.size}) < LEAST_WRITTEN:
+    if found is None:
+        return
+    published, size = found
+    if len(mine.written - {size}) < LEAST_WRITTEN:
         return
     if are_defaults(config, *(mine.keys[name] for name in mine.written)):
         return
-    published, size = found
     key, value = mine.keys[size], getattr(published.sizes, size)
     where = pointer(config, key)
     given = "is" if size in mine.written else "is not given, so"
