@@ -19,6 +19,8 @@ class LspClient:
         )
         self.pull = pull
         self.identity = 0
+        self.ended: set[int] = set()
+        """Requests that were answered, with a result or an error."""
         document: dict[str, Any] = {
             "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
             "hover": {"contentFormat": ["markdown"]},
@@ -58,17 +60,24 @@ class LspClient:
                 [None] * len(message["params"]["items"]) if message["method"] == "workspace/configuration" else None
             )
             self.write({"id": message["id"], "result": answer})
+        elif "id" in message:
+            self.ended.add(message["id"])
         return message
 
     def notify(self, method: str, params: Any) -> None:
         self.write({"method": method, "params": params})
 
-    def request(self, method: str, params: Any) -> Any:
+    def ask(self, method: str, params: Any) -> int:
+        """Send a request without waiting; its identity, which ``ended`` holds once it is answered."""
         self.identity += 1
         self.write({"id": self.identity, "method": method, "params": params})
+        return self.identity
+
+    def request(self, method: str, params: Any) -> Any:
+        identity = self.ask(method, params)
         while True:
             message = self.read()
-            if message.get("id") == self.identity and "method" not in message:
+            if message.get("id") == identity and "method" not in message:
                 if "error" in message:
                     raise RuntimeError(message["error"])
                 return message["result"]

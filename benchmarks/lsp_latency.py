@@ -1,9 +1,10 @@
-"""Latency of the language server: start, edit to diagnostics, hover, completion; memory over many edits.
+"""Latency of the language server: start, edit to diagnostics, hover, completion, the end of cancelled requests, hover
+while a long Python file is interpreted; memory over many edits.
 
-Usage: python benchmarks/lsp_latency.py [--json-server COMMAND] [--large CONFIG] [--edits N]
+Usage: python benchmarks/lsp_latency.py [--json-server COMMAND] [--large CONFIG] [--python FILE] [--edits N]
 
 ``--json-server`` is vscode-json-language-server, measured on the same file in the same run. ``--large`` is a config of
-a few MB; without it one is made.
+a few MB, ``--python`` model code of a few thousand lines; without them they are made.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from harness import HEADER, Timing, command, row
 from lsp_client import LspClient
@@ -21,6 +23,7 @@ from lsp_client import LspClient
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = [sys.executable, "-m", "neurarch_lsp"]
 URI = "file:///nowhere/benchmark/config.json"
+PYTHON_URI = "file:///nowhere/benchmark/modeling.py"
 
 
 def typing(client: LspClient, text: str, edits: int, uri: str = URI) -> Timing:
@@ -75,6 +78,126 @@ def large() -> str:
     return json.dumps(config, indent=2) + "\n"
 
 
+PYTHON_HEAD = """\
+import torch
+import torch.nn as nn
+from dataclasses import dataclass
+
+"""
+PYTHON_FAMILY = """
+@dataclass
+class Config{0}:
+    hidden_size: int = 512
+    layers: int = 48
+    experts: int = 16
+    vocab_size: int = 32000
+
+
+class Attention{0}(nn.Module):
+    def __init__(self, config, index):
+        super().__init__()
+        self.index = index
+        self.query = nn.Linear(config.hidden_size, config.hidden_size)
+        self.key = nn.Linear(config.hidden_size, config.hidden_size // 4, bias=index % 2 == 0)
+        self.value = nn.Linear(config.hidden_size, config.hidden_size // 4)
+        self.output = nn.Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, states):
+        query = self.query(states)
+        scores = query @ self.key(states).transpose(-1, -2)
+        return self.output(torch.softmax(scores, dim=-1) @ self.value(states))
+
+
+class Expert{0}(nn.Module):
+    def __init__(self, width, factor):
+        super().__init__()
+        self.up = nn.Linear(width, sum(width for _ in range(factor)))
+        self.down = nn.Linear(factor * width, width)
+
+    def forward(self, states):
+        return self.down(torch.relu(self.up(states)))
+
+
+class Layer{0}(nn.Module):
+    def __init__(self, config, index):
+        super().__init__()
+        self.attention = Attention{0}(config, index)
+        self.experts = nn.ModuleList(Expert{0}(config.hidden_size, 1 + index % 4) for _ in range(config.experts))
+        self.norms = nn.ModuleDict({{name: nn.LayerNorm(config.hidden_size) for name in ("before", "after")}})
+
+    def forward(self, states):
+        return states + self.attention(states)
+
+
+class Model{0}(nn.Module):
+    def __init__(self, config: Config{0}):
+        super().__init__()
+        self.embedding = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = nn.ModuleList([Layer{0}(config, index) for index in range(config.layers)])
+        self.head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        states = self.embedding(tokens)
+        for layer in self.layers:
+            states = layer(states)
+        return self.head(states)
+"""
+
+
+def python_model(lines: int = 3_000) -> str:
+    """Model code of at least so many lines, which takes seconds to interpret."""
+    families = -(-lines // PYTHON_FAMILY.count("\n"))
+    return PYTHON_HEAD + "".join(PYTHON_FAMILY.format(number) for number in range(families))
+
+
+def while_interpreting(config: str, code: str, place: dict[str, Any]) -> tuple[Timing, float]:
+    """Hovers on a config from the moment a Python file is opened until its lenses are there; and how long that took."""
+    client = LspClient(SERVER)
+    client.open(URI, config)
+    client.request("textDocument/hover", place)
+    item = {"uri": PYTHON_URI, "languageId": "python", "version": 1, "text": code}
+    started = time.perf_counter()
+    client.notify("textDocument/didOpen", {"textDocument": item})
+    lens = client.ask("textDocument/codeLens", {"textDocument": {"uri": PYTHON_URI}})
+    found = []
+    while lens not in client.ended:
+        asked = time.perf_counter()
+        client.request("textDocument/hover", place)
+        found.append(time.perf_counter() - asked)
+    seconds = time.perf_counter() - started
+    client.end()
+    return Timing(tuple(sorted(found))), seconds
+
+
+REQUESTS = ("hover", "codeLens", "documentSymbol", "inlayHint", "foldingRange", "completion")
+
+
+def cancelling(uri: str, language: str, text: str, line: int, runs: int = 100) -> Timing:
+    """From the cancellation of several requests, sent at various times after an edit, until all have ended."""
+    client = LspClient(SERVER)
+    client.open(uri, text, language)
+    document = {"textDocument": {"uri": uri}}
+    start = {"line": line, "character": 0}
+    found = []
+    for number in range(runs):
+        new, end = (" ", start) if number % 2 == 0 else ("", {"line": line, "character": 1})
+        change = {"range": {"start": start, "end": end}, "text": new}
+        version = {"uri": uri, "version": number + 2}
+        client.notify("textDocument/didChange", {"textDocument": version, "contentChanges": [change]})
+        place = {**document, "position": start, "range": {"start": {"line": 0, "character": 0}, "end": start}}
+        asked = {client.ask(f"textDocument/{name}", place) for name in REQUESTS}
+        time.sleep(0.005 * (number % 8))
+        cancelled = time.perf_counter()
+        for identity in asked:
+            client.notify("$/cancelRequest", {"id": identity})
+        while not asked <= client.ended:
+            client.read()
+        found.append(time.perf_counter() - cancelled)
+    client.end()
+    return Timing(tuple(sorted(found)))
+
+
 def start() -> str:
     """Server start to the answer to initialize, beside the import it cannot do without; run by run."""
     ratios, ours, peers = [], [], []
@@ -114,6 +237,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json-server", metavar="COMMAND")
     parser.add_argument("--large", metavar="CONFIG")
+    parser.add_argument("--python", metavar="FILE")
     parser.add_argument("--edits", type=int, default=10_000)
     arguments = parser.parse_args()
     small = layered()
@@ -162,6 +286,16 @@ def main() -> int:
         peer = LspClient([arguments.json_server, "--stdio"], pull=True)
         print(row("the same, vscode-json-language-server (pulled)", figures(typing(peer, big, 20)), "peer", True))
         peer.end()
+    code = Path(arguments.python).read_text(encoding="utf-8") if arguments.python else python_model()
+    found, seconds = while_interpreting(small, code, place)
+    title = f"hover while {code.count(chr(10)):,} lines of Python are interpreted, {seconds:.1f} s"
+    print(row(title, figures(found), "p99 50 ms", found.percentile(99) < 0.050))
+    line = next(number for number, content in enumerate(big.split("\n")) if '"num_hidden_layers"' in content)
+    for title, found in (
+        (f"{len(REQUESTS)} cancelled requests ended, {len(big) / 1e6:.1f} MB", cancelling(URI, "json", big, line)),
+        ("the same, the Python file", cancelling(PYTHON_URI, "python", code, 1)),
+    ):
+        print(row(title, figures(found), "p99 50 ms", found.percentile(99) < 0.050))
     print(memory(small, arguments.edits))
     return 0
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
 from neurarch_lsp.features import python_outline
-from neurarch_lsp.features.python_models import PythonModels
+from neurarch_lsp.features.python_models import PythonModels, read
+from neurarch_schemas.interpreter import SourceCache
 
 from .clients import SECONDS, Session
 
@@ -136,7 +138,7 @@ async def test_a_config_attribute_leads_to_its_field_and_to_the_config_beside(se
 
 
 async def test_while_a_line_is_broken_the_last_numbers_stay_at_the_present_place() -> None:
-    models = PythonModels()
+    models = PythonModels(partial(read, cache=SourceCache()))
     before = models.of("/nowhere/gpt.py", GPT, ())
     broken = GPT.replace("NAME =", "# moved\nNAME = (((")
     after = models.of("/nowhere/gpt.py", broken, ())
@@ -152,6 +154,6 @@ async def test_hostile_code_ends_with_a_reason() -> None:
         "        while True:\n            pass\n\n\nclass Wide(nn.Module):\n    def __init__(self):\n"
         "        super().__init__()\n        self.x = nn.ModuleList([nn.Linear(2, 2) for _ in range(10**9)])\n"
     )
-    found = PythonModels().of("/nowhere/hostile.py", text, ())
+    found = PythonModels(partial(read, cache=SourceCache())).of("/nowhere/hostile.py", text, ())
     assert [model.exact for model in found] == [False, False]
     assert all(model.reason for model in found)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.document import Span
@@ -36,40 +35,61 @@ class ClassModel:
     """The text cannot be parsed right now: this is what its last readable state built."""
 
 
+class Reading(NamedTuple):
+    """``sound``: the text can be parsed."""
+
+    sound: bool
+    classes: tuple[ClassModel, ...]
+
+
+Interpret = Callable[[str, str, Sequence[str], bool], Reading]
+"""As ``read``, without its cache."""
+
+
 class PythonModels:
-    """Results by file and text; used on worker threads, one interpretation at a time.
+    """Results by file and text; used on one thread.
 
     While a text cannot be parsed, what its last readable state built is shown at the classes' present places; where
     there was none, what can be read of it is interpreted and never called exact.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[str, tuple[ClassModel, ...], bool]] = {}
-        """Path -> text, classes, and whether the text can be parsed."""
-        self._sources: SourceCache | None = None
-        self._lock = threading.Lock()
+    def __init__(self, interpret: Interpret) -> None:
+        self._known: dict[str, tuple[str, Reading]] = {}
+        self._interpret = interpret
 
-    def of(self, path: str, text: str, search_paths: Sequence[str]) -> tuple[ClassModel, ...]:
-        """The classes in the order of the text. Never raises on user input."""
-        with self._lock:
-            known = self._known.get(path)
-            if known is not None and known[0] == text:
-                return known[1]
-            sound = _parses(text)
-            if known is not None and known[2] and not sound:
-                return _moved(known[1], text)
-            if self._sources is None:
-                from neurarch_schemas.interpreter import SourceCache
+    def of(
+        self, path: str, text: str, search_paths: Sequence[str], wanted: Callable[[], bool] = lambda: True
+    ) -> tuple[ClassModel, ...]:
+        """The classes in the order of the text. Never raises on user input.
 
-                self._sources = SourceCache(limit=400)
-            found = _interpreted(path, text, search_paths, self._sources)
-            if len(self._known) >= KEPT and path not in self._known:
-                self._known.pop(next(iter(self._known)))
-            self._known[path] = (text, found, sound)
-            return found
+        ``wanted`` is asked when the turn comes: a text that has been edited meanwhile is not interpreted any more, and
+        the last readable state is given.
+        """
+        known = self._known.get(path)
+        if known is not None and known[0] == text:
+            return known[1].classes
+        if not wanted():
+            return _moved(known[1].classes, text) if known is not None else ()
+        last = known[1].classes if known is not None and known[1].sound else None
+        found = self._interpret(path, text, search_paths, last is not None)
+        if last is not None and not found.sound:
+            return _moved(last, text)
+        if len(self._known) >= KEPT and path not in self._known:
+            self._known.pop(next(iter(self._known)))
+        self._known[path] = (text, found)
+        return found.classes
 
 
-def _interpreted(path: str, text: str, search_paths: Sequence[str], cache: SourceCache) -> tuple[ClassModel, ...]:
+def read(path: str, text: str, search_paths: Sequence[str], only_sound: bool, cache: SourceCache) -> Reading:
+    """What the constructor of each module class builds; ``cache`` holds the files read on the way. With ``only_sound``
+    a text that cannot be parsed is not interpreted."""
+    sound = _parses(text)
+    if only_sound and not sound:
+        return Reading(False, ())
+    return Reading(sound, _classes(path, text, search_paths, cache))
+
+
+def _classes(path: str, text: str, search_paths: Sequence[str], cache: SourceCache) -> tuple[ClassModel, ...]:
     from neurarch_schemas.interpreter import HOSTILE, interpret, module_classes
 
     started = time.monotonic()

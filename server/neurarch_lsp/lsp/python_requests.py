@@ -1,10 +1,9 @@
-"""What requests about Python model code begin with: the module classes of the newest text, interpreted off the loop."""
+"""What requests about Python model code begin with: the module classes of the newest text, from another process."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
-
-from neurarch_lsp.lsp.requests import off_loop
 
 if TYPE_CHECKING:
     from neurarch_lsp.features.python_models import ClassModel
@@ -16,7 +15,8 @@ async def class_models(server: NeurarchServer, analysed: Analysed) -> tuple[Clas
     """The classes of a file of Python model code; () for any other document."""
     if analysed.python is None:
         return ()
-    return await off_loop(server, _class_models, server, analysed)
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(server.interpreting, _class_models, server, analysed)
 
 
 def _class_models(server: NeurarchServer, analysed: Analysed) -> tuple[ClassModel, ...]:
@@ -24,4 +24,9 @@ def _class_models(server: NeurarchServer, analysed: Analysed) -> tuple[ClassMode
 
     document = analysed.document
     paths = [*analysed.options.python.search_paths, *installed_packages()]
-    return server.python_models.of(document.path or "/nowhere/untitled.py", document.text, paths)
+
+    def newest() -> bool:
+        present = server.documents.get(document.uri)
+        return present is not None and present.version == document.version
+
+    return server.python_models.of(document.path or "/nowhere/untitled.py", document.text, paths, newest)

@@ -14,6 +14,7 @@ from neurarch_lsp.features.python_models import PythonModels
 from neurarch_lsp.lsp import parent_process
 from neurarch_lsp.lsp.client_features import ClientFeatures
 from neurarch_lsp.lsp.folders import FolderCache
+from neurarch_lsp.lsp.interpreter_process import InterpreterProcess
 from neurarch_lsp.lsp.open_documents import OpenDocuments
 from neurarch_lsp.lsp.protocol import NeurarchProtocol
 from neurarch_lsp.lsp.scheduler import Scheduler, Ticket
@@ -61,7 +62,10 @@ class NeurarchServer(LanguageServer):
         self.settings = SessionSettings()
         self.parsed: dict[str, JsonDocument] = {}
         self.folders = FolderCache()
-        self.python_models = PythonModels()
+        self.interpreter = InterpreterProcess()
+        self.python_models = PythonModels(self.interpreter)
+        self.interpreting = ThreadPoolExecutor(1, thread_name_prefix="neurarch-interpreter")
+        """Its one thread waits for the interpreter: a dozen requests about Python take no other request's thread."""
         self.publishing: set[str] = set()
         self.scan = WorkspaceScan()
         self.pushed: set[str] = set()

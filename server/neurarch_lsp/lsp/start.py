@@ -31,7 +31,7 @@ def serve(*, tcp: str | None = None, log_level: str = "WARNING", log_file: str |
             print(f"neurarch-lsp: {error}", file=sys.stderr)
             return 2
         return asyncio.run(_serve_tcp(host, port))
-    source, sink = _take_stdio()
+    source, sink = take_stdio()
     code = asyncio.run(_serve_stdio(source, sink))
     logging.shutdown()
     sys.stderr.flush()
@@ -55,7 +55,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def _take_stdio() -> tuple[BinaryIO, BinaryIO]:
+def take_stdio() -> tuple[BinaryIO, BinaryIO]:
     """Keep the real streams for the protocol and send everything else that is printed to stderr.
 
     The descriptors are duplicated, so that not even a C library or a child process can write into the protocol.
@@ -78,7 +78,9 @@ async def _serve_stdio(source: BinaryIO, sink: BinaryIO) -> int:
     server = NeurarchServer()
     server.protocol.set_writer(PipeWriter(sink))
     start_pipe_reader(source, server.protocol, lambda: server.end(1))
-    return await server.ended()
+    code = await server.ended()
+    server.interpreter.end()
+    return code
 
 
 async def _serve_tcp(host: str, port: int) -> int:
@@ -102,7 +104,9 @@ async def _serve_tcp(host: str, port: int) -> int:
     address = listener.sockets[0].getsockname()
     print(f"neurarch-lsp listens on {address[0]}:{address[1]}", file=sys.stderr, flush=True)
     async with listener:
-        return await server.ended()
+        code = await server.ended()
+    server.interpreter.end()
+    return code
 
 
 def _set_up_logging(level: str, file: str | None) -> None:
