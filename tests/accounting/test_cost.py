@@ -12,6 +12,8 @@ from neurarch_schemas.accounting.activations import (
 )
 from neurarch_schemas.accounting.fit import fit, usable
 from neurarch_schemas.accounting.hardware import Device, devices, find_device
+from neurarch_schemas.accounting.lora import four_bit_bytes, lora_parameters
+from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.accounting.roofline import bound
 from neurarch_schemas.accounting.training import Sharding, find_recipe, recipes, training_flops, training_memory
 from neurarch_schemas.config.read import read_config
@@ -48,6 +50,62 @@ def test_zero_figures() -> None:
         for stage in range(4)
     ]
     assert sizes == pytest.approx([120, 31.4, 16.6, 1.9], rel=0.015)
+
+
+def test_scores_outweigh_the_rest_as_published() -> None:
+    """Korthikanti et al. 2022, section 5: 5 a s / h is 80 for GPT-3 175B and 64 for MT-NLG 530B, at 2,048 tokens."""
+    for hidden, heads, ratio in ((12288, 96, 80), (20480, 128, 64)):
+        one, two = (architectures.build(read_config(gpt(hidden, layers, heads))) for layers in (1, 2))
+        pairs = score_bytes_per_pair(two) - score_bytes_per_pair(one)
+        assert pairs * 2048 == ratio * hidden
+
+
+ZERO_TABLE = {
+    4: ((52.5, 41.3, 30), (896, 704, 512), (7000, 5500, 4000)),
+    16: ((35.6, 21.6, 7.5), (608, 368, 128), (4750, 2875, 1000)),
+    64: ((31.4, 16.6, 1.88), (536, 284, 32), (4187, 2218, 250)),
+    256: ((30.4, 15.4, 0.47), (518, 263, 8), (4046, 2054, 62.5)),
+    1024: ((30.1, 15.1, 0.12), (513, 257, 2), (4011, 2013, 15.6)),
+}
+"""Rajbhandari et al. 2020, table 1: GB on each device for 7.5B, 128B and 1T parameters under ZeRO 1, 2 and 3, by ranks."""
+
+
+@pytest.mark.parametrize("ranks", ZERO_TABLE)
+def test_zero_table(ranks: int) -> None:
+    recipe = find_recipe("adam-mixed")
+    assert recipe is not None
+    for parameters, printed in zip((7_500_000_000, 128 * 10**9, 10**12), ZERO_TABLE[ranks], strict=True):
+        derived = [
+            training_memory(parameters, recipe, 0, sharding=Sharding(ranks, zero=stage)).total / 1e9
+            for stage in (1, 2, 3)
+        ]
+        assert derived == pytest.approx(printed, rel=0.005, abs=0.005)
+
+
+def test_qlora_against_its_paper() -> None:
+    """Dettmers et al. 2023, abstract and section 1: 16-bit finetuning of LLaMA 65B takes more than 780 GB (2 + 2 + 8
+    bytes a parameter), QLoRA less than 48 GB."""
+    tree = architectures.build(
+        read_config(
+            {
+                "model_type": "llama",
+                "architectures": ["LlamaForCausalLM"],
+                "hidden_size": 8192,
+                "intermediate_size": 22016,
+                "num_hidden_layers": 80,
+                "num_attention_heads": 64,
+                "vocab_size": 32000,
+            }
+        )
+    )
+    parameters = count_parameters(tree).total
+    assert 12 * parameters / 1e9 == pytest.approx(780, rel=0.005)
+    recipe = find_recipe("adam-mixed")
+    assert recipe is not None
+    adapter = lora_parameters(tree, 64)
+    memory = training_memory(parameters, recipe, 0, trained=adapter, frozen_bytes=four_bit_bytes(tree))
+    assert 33e9 < four_bit_bytes(tree) < 36e9
+    assert memory.total < 48e9
 
 
 def test_adam_takes_16_bytes_a_parameter() -> None:

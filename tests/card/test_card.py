@@ -70,6 +70,43 @@ def test_no_checkpoint_here() -> None:
     assert found["checkpoint"] is None
 
 
+def test_scales_of_a_quantized_checkpoint_stand_apart() -> None:
+    blocks = {"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]}
+    found = section("checkpoint", analysis(quantization_config=blocks))
+    assert found["scale_scalars"] > 10_000_000
+    assert found["checkpoint"] == found["derived"] + found["scale_scalars"]
+    assert found["delta"] == 0
+
+
+def test_memory_of_training_is_told_by_recipe_and_by_sharding() -> None:
+    training = section("training", assumed=Assumptions(length=4096, data_parallel=4, lora_targets="q_proj,v_proj"))
+    total = 16 * 228_689_748_992
+    ways = {way["way"]: way for way in training["spread"]}
+    assert ways["one device"]["bytes_on_each"] - training["checkpointed_activation_bytes"] == total
+    assert ways["ZeRO 3 (FSDP) over 4"]["bytes_on_each"] == (total + training["checkpointed_activation_bytes"]) // 4
+    assert training["lora_parameters"] == 62 * 16 * ((3072 + 6144) + (3072 + 1024))
+
+
+def test_an_encoder_decodes_nothing() -> None:
+    found = analyse_text("m/config.json", '{"model_type": "bert", "architectures": ["BertModel"]}')
+    assert found is not None
+    card = build_card("m/config.json", found)
+    text = card_text(card)
+    assert "Forward" in text
+    assert "Decode" not in text
+    assert card.section("cache") is None
+
+
+@pytest.mark.parametrize("pair", ["cache-levels=3,2,1", "cache-levels=1,2", "recipe=sgd"])
+def test_assumptions_out_of_range_are_usage_errors(pair: str) -> None:
+    assert main(["--report", str(HERON), "--assume", pair]) == 2
+
+
+def test_levels_are_set_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--report", str(HERON), "--assume", "cache-levels=100,249,500"]) == 0
+    assert "248 KiB in bfloat16: Moderate" in capsys.readouterr().out
+
+
 def test_the_full_structure_has_a_row_a_block() -> None:
     """Input, embedding, RoPE, 62 layers of norm, attention, add, norm, experts, add, and final norm, head, output."""
     found = rows(analysis(), expand=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from neurarch_schemas.accounting.checkpoint_names import SCALES
 from neurarch_schemas.accounting.weights import weights_dtype
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
@@ -24,6 +25,8 @@ class Checkpoint(Record):
     mtp_parameters: int | None
     exact: bool
     reason: str | None
+    scale_scalars: int | None = None
+    """Of ``scalars``, those of scales, zero points and other metadata of a quantization."""
 
 
 BITS = {
@@ -35,13 +38,15 @@ BITS = {
 
 def stored_checkpoint(tensors: tuple[CheckpointTensor, ...]) -> Checkpoint | None:
     """Sums over safetensors headers; None when only names are known (an index without its shards)."""
-    scalars = bits = 0
+    scalars = bits = scales = 0
     for tensor in tensors:
         if tensor.shape is None or tensor.dtype not in BITS:
             return None
         scalars += prod(tensor.shape)
         bits += prod(tensor.shape) * BITS[tensor.dtype]
-    return Checkpoint(scalars, -(-bits // 8), 0, exact=True, reason=None)
+        if SCALES.search(tensor.name):
+            scales += prod(tensor.shape)
+    return Checkpoint(scalars, -(-bits // 8), 0, exact=True, reason=None, scale_scalars=scales)
 
 
 def predicted_checkpoint(tree: Module, config: ModelConfig) -> Checkpoint | None:
@@ -63,7 +68,7 @@ def predicted_checkpoint(tree: Module, config: ModelConfig) -> Checkpoint | None
         f"derived from quantization_config ({schemes}; {found.scale_scalars:,} scalars of scales and metadata); "
         "no weight files lie beside the config"
     )
-    return Checkpoint(found.scalars, found.bytes, None, exact=False, reason=reason)
+    return Checkpoint(found.scalars, found.bytes, None, exact=False, reason=reason, scale_scalars=found.scale_scalars)
 
 
 def quantization_fields(config: ModelConfig) -> dict[str, JSONValue] | None:

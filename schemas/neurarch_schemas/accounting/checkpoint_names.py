@@ -53,6 +53,11 @@ QUANTIZED = re.compile(
     r"nested_absmax|nested_quant_map|quant_state\.\w+|blocks|\w+_blocks|\w+_scales)$"
 )
 """Tensors of packed weights and their scales."""
+SCALES = re.compile(
+    r"\.(?:qzeros|scales|g_idx|weight_shape|weight_zero_point|SCB|weight_format|quant_state\.\w+|"
+    r"\w*(?:scale(?:_inv|_2)?|scales|absmax|quant_map))$"
+)
+"""Of those, what is no weight."""
 
 EXPERT = re.compile(r"\bexperts\.(?:\d+|\{\})\.(gate_proj|up_proj|down_proj|gate_up_proj)\b(?:\.weight)?")
 FUSED_EXPERT = re.compile(r"\bexperts\.(gate_up_proj|down_proj|up_proj|gate_proj)(?:\.weight)?$")

@@ -21,8 +21,13 @@ class Assumptions(Record):
     samples: int = 50_000
     length: int | None = None
     recipe: str = "adam-mixed"
+    """Which recipe of training.json is shown spread over devices."""
     lora_rank: int = 16
     lora_targets: str = "all-linear"
+    """Or last names of modules: "q_proj,v_proj"."""
+    data_parallel: int = 8
+    tensor_parallel: int = 8
+    pipeline_parallel: int = 8
     gpu: str = "H100-80GB"
     gpus: int = 1
     usd_per_hour: float | None = None

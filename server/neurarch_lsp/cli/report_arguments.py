@@ -46,17 +46,22 @@ def assumptions(pairs: Sequence[str], contexts: Sequence[int], *, expand: bool) 
     """The assumptions of a card, or what is wrong with how they were given."""
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_schemas.accounting.hardware import devices, find_device
+    from neurarch_schemas.accounting.training import find_recipe, recipes
     from neurarch_schemas.record import replace
 
     found = Assumptions(context=contexts[0] if contexts else None, expand=expand)
     kinds = Assumptions.__annotations__.items()
-    known = {name: kind for name, kind in kinds if name not in ("expand", "cache_levels")}
+    known = {name: kind for name, kind in kinds if name != "expand"}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         name = key.strip().replace("-", "_")
         if not equals or name not in known:
             return f"--assume {pair}: the keys are {', '.join(sorted(known)).replace('_', '-')}"
-        parsed = _parse(value.strip(), known[name])
+        parsed = _levels(value, found) if name == "cache_levels" else _parse(value.strip(), known[name])
+        if parsed is None and name == "cache_levels":
+            return (
+                f"--assume {pair}: three rising numbers of KiB are asked for, where Moderate, High and Very high begin"
+            )
         if parsed is None:
             return (
                 f"--assume {pair}: {value!r} is not a positive number"
@@ -67,7 +72,18 @@ def assumptions(pairs: Sequence[str], contexts: Sequence[int], *, expand: bool) 
         found = replace(found, **changed)
     if find_device(found.gpu) is None:
         return f"the GPU {found.gpu!r} is not known; known are {', '.join(device.name for device in devices())}"
+    if find_recipe(found.recipe) is None:
+        return f"the recipe {found.recipe!r} is not known; known are {', '.join(recipe.name for recipe in recipes())}"
     return found
+
+
+def _levels(value: str, found: Assumptions) -> tuple[tuple[str, int], ...] | None:
+    """ "64,192,512": the KiB a token from which each level but the lowest begins."""
+    starts = context_lengths(value) or ()
+    names = [name for name, _ in found.cache_levels]
+    if len(starts) != len(names) - 1 or sorted(set(starts)) != list(starts):
+        return None
+    return tuple(zip(names, (0, *starts), strict=True))
 
 
 def _parse(value: str, kind: str) -> int | float | str | None:

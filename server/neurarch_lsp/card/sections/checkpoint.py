@@ -20,13 +20,18 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     rows = [
         ("Derived parameters", f"{counted.total:,}"),
         ("Derived scalars with buffers", f"{counted.stored:,}"),
-        ("Plain weights", f"{decimal_bytes(weights.bytes)} in {weights.dtype}"),
+        (
+            "Plain weights",
+            f"{decimal_bytes(weights.bytes)} in {weights.dtype}"
+            + (", assumed: the file names no dtype" if weights.dtype_origin == "assumed" else ""),
+        ),
     ]
     data: dict[str, object] = {
         "derived": counted.stored,
         "checkpoint": None,
         "delta": None,
         "delta_percent": None,
+        "scale_scalars": None,
         "mtp_parameters": None,
     }
     notes: list[Block] = []
@@ -35,18 +40,28 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     elif checkpoint.scalars is None or checkpoint.bytes is None:
         notes.append(Note(f"What the files will hold is not known: {checkpoint.reason}."))
     else:
-        delta = checkpoint.scalars - counted.stored - (checkpoint.mtp_parameters or 0)
+        scales = checkpoint.scale_scalars or 0
+        delta = checkpoint.scalars - counted.stored - (checkpoint.mtp_parameters or 0) - scales
         percent = 100 * delta / counted.stored if counted.stored else 0.0
-        data.update(checkpoint=checkpoint.scalars, delta=delta, delta_percent=percent)
+        data.update(
+            checkpoint=checkpoint.scalars,
+            delta=delta,
+            delta_percent=percent,
+            scale_scalars=checkpoint.scale_scalars,
+        )
         rows.append(("Checkpoint", f"{checkpoint.scalars:,} scalars, {decimal_bytes(checkpoint.bytes)}"))
-        rows.append(("Delta", f"{delta:+,} scalars ({percent:+.4f} %)"))
+        if scales:
+            rows.append(("Scales and metadata", f"{scales:,} of these scalars"))
+        rows.append(
+            ("Delta", f"{delta:+,} scalars ({percent:+.4f} %)" + (" without scales and metadata" if scales else ""))
+        )
         if not checkpoint.exact:
             notes.append(Note(f"Estimated: {checkpoint.reason}.", "notice"))
         if delta and analysis.config is not None and analysis.config.get("quantization_config"):
             notes.append(
                 Note(
-                    "The checkpoint is quantized: several weights share one stored number and scales are stored beside "
-                    "them, so the two counts measure different things."
+                    "The checkpoint is quantized: several weights share one stored number, so the two counts measure "
+                    "different things."
                 )
             )
     if checkpoint is not None and checkpoint.mtp_parameters:

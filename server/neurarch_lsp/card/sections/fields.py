@@ -52,14 +52,12 @@ def section(analysis: Analysis, findings: Sequence[Finding] = ()) -> Section | N
 
 
 def compact(value: JSONValue, longest: int = LONGEST) -> str:
-    """One line; equal neighbours in arrays as "62 x 1", long values cut."""
+    """One line; equal neighbours in arrays as "1x62", long values cut."""
     if isinstance(value, list) and len(value) > 3 and not any(isinstance(item, list | dict) for item in value):
         runs = [(len(list(group)), item) for item, group in groupby(value, key=lambda item: (type(item), item))]
         text = (
             "["
-            + ", ".join(
-                f"{times} x {json.dumps(item[1])}" if times > 1 else json.dumps(item[1]) for times, item in runs
-            )
+            + ", ".join(f"{json.dumps(item[1])}x{times}" if times > 1 else json.dumps(item[1]) for times, item in runs)
             + "]"
         )
     else:

@@ -11,6 +11,7 @@ from neurarch_lsp.card.profile import Profile, attention_label, language_config,
 from neurarch_lsp.render.card_blocks import Facts, Labels, Note, Section
 from neurarch_schemas.accounting.checkpoint import quantization_fields
 from neurarch_schemas.accounting.context import declared_context
+from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.accounting.quantities import count
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         return None
     text = language_config(config)
     context = declared_context(config)
+    mtp = _mtp_estimate(analysis, text, found.mtp_modules)
     tied = any(concept.name == "tied embeddings" for concept in found.concepts)
     data = {
         "kind": found.kind,
@@ -45,6 +47,7 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         "dtype": analysis.weights.dtype if analysis.weights else None,
         "quantization": quantization(config),
         "mtp_modules": found.mtp_modules,
+        "mtp_parameters_estimate": mtp,
         "concepts": [concept.name for concept in found.concepts],
     }
     rows = [
@@ -59,7 +62,7 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         ("Activation", data["activation"]),
         ("Context", f"{context:,} tokens" if context else "not declared" if data["vocabulary"] else None),
         ("Vocabulary", f"{data['vocabulary']:,}" if data["vocabulary"] else None),
-        ("Embeddings", {True: "tied", False: "untied", None: None}[data["tied_embeddings"]]),
+        ("Embeddings", "tied" if tied else "untied" if found.has_vocabulary_head else None),
         ("Dtype", _dtype(analysis)),
         ("Quantization", data["quantization"]),
     ]
@@ -68,10 +71,26 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         blocks.insert(0, Note(f"Not exact: {analysis.doubt}.", "bad"))
     if found.mtp_modules:
         modules = f"{found.mtp_modules} extra MTP module{'s' if found.mtp_modules > 1 else ''} declared"
-        blocks.append(Note(f"{modules}; the model class does not build them, so they are not in the count.", "notice"))
+        text_of_mtp = f"{modules}; the model class does not build them, so they are not in the count."
+        if mtp is not None:
+            text_of_mtp += f" As DeepSeek-V3 builds them, a layer and a projection each, they hold about {count(mtp)}."
+        blocks.append(Note(text_of_mtp, "notice"))
     if found.concepts:
         blocks.append(Labels(tuple((item.label, item.sentence, item.source) for item in found.concepts)))
     return Section("head", "Model", tuple(blocks), data)
+
+
+def _mtp_estimate(analysis: Analysis, config: ModelConfig, modules: int) -> int | None:
+    """Parameters of so many modules: the last layer again and a matrix from two hidden states to one.
+
+    Source: DeepSeek-AI 2024 (arXiv:2412.19437, section 2.2), whose embedding and head are those of the main model.
+    """
+    tree, hidden = analysis.built.tree, _integer(config, "hidden_size")
+    stacks = [] if tree is None else [stack for stack in text_stacks(tree) if stack.runs]
+    if not modules or not stacks or hidden is None:
+        return None
+    last = max(stacks, key=lambda stack: stack.length).runs[-1].modules[-1]
+    return modules * (count_parameters(last).total + 2 * hidden * hidden)
 
 
 def scale(counted: ParameterCount) -> str:

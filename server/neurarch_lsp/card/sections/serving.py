@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neurarch_lsp.card.lengths import sequence_length
 from neurarch_lsp.render.card_blocks import Facts, Note, Section, Table
 from neurarch_lsp.render.model_numbers import tokens
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.fit import MOST_SEQUENCES, MOST_TOKENS, Fit, fit
-from neurarch_schemas.accounting.hardware import devices, find_device
+from neurarch_schemas.accounting.hardware import Device, devices, find_device
 from neurarch_schemas.accounting.quantities import decimal_bytes
 from neurarch_schemas.accounting.roofline import bound
 
@@ -21,9 +22,9 @@ SERVED_CONTEXT = 8192
 
 
 def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
-    weights, counted, cost, config = analysis.weights, analysis.parameters, analysis.forward_cost, analysis.config
+    weights, config = analysis.weights, analysis.config
     device = find_device(assumed.gpu)
-    if weights is None or counted is None or cost is None or config is None or device is None:
+    if weights is None or config is None or device is None:
         return None
     checkpoint = analysis.checkpoint
     stored = checkpoint.bytes if checkpoint is not None and checkpoint.bytes else weights.bytes
@@ -33,39 +34,23 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     def cache_bytes(length: int) -> int:
         return size_in_bytes(cache.at(length), dtype) if cache is not None else 0
 
-    context = assumed.context or min(declared_context(config) or SERVED_CONTEXT, SERVED_CONTEXT)
+    context = min(sequence_length(analysis, assumed), assumed.context or SERVED_CONTEXT)
     one = cache_bytes(context)
-    rows = [
-        ("Weights", f"{decimal_bytes(stored)} as stored"),
-        ("Cache", f"{decimal_bytes(one * assumed.batch)} for {assumed.batch} x {context:,} tokens"),
-        ("Together", f"{decimal_bytes(stored + one * assumed.batch)}, and {assumed.reserve:.0%} of memory in reserve"),
-    ]
-    active_bytes = stored * counted.active // max(counted.total, 1)
-    if cost.per_token:
-        prefill = bound(device, cost.prefill(context), stored, "bfloat16", assumed.gpus)
-        decode = bound(
-            device,
-            cost.decode(context) * assumed.batch,
-            min(stored, active_bytes * assumed.batch) + one * assumed.batch,
-            "bfloat16",
-            assumed.gpus,
-        )
-        where = f"{assumed.gpus} x {device.name}"
-        rows.append(
-            (
-                "Prefill",
-                f"at least {prefill.seconds:.3g} s for {context:,} tokens on {where}, limited by {prefill.limit}",
-            )
-        )
-        rate = assumed.batch / decode.seconds if decode.seconds else 0.0
-        rows.append(("Decode", f"at most {rate:,.0f} tokens/s at that context, limited by {decode.limit}"))
     found = [
         fit(each, stored, cache_bytes, context=context, batch=assumed.batch, reserve=assumed.reserve)
         for each in devices()
     ]
+    rows = [("Weights", f"{decimal_bytes(stored)} as stored")]
+    if cache is not None:
+        rows.append(("Cache", f"{decimal_bytes(one * assumed.batch)} for {assumed.batch} x {context:,} tokens"))
+    rows += [
+        ("Together", f"{decimal_bytes(stored + one * assumed.batch)}, and {assumed.reserve:.0%} of memory in reserve"),
+        *_speed(analysis, assumed, device, stored, one, context),
+    ]
+    declared = declared_context(config)
     table = Table(
         ("device", "memory", "fits on", "longest context there", "largest batch there"),
-        tuple(_row(item, cache is not None, declared_context(config)) for item in found),
+        tuple(_row(item, cache is not None, declared) for item in found),
         numeric=frozenset({1, 2, 3, 4}),
         caption=f"For a batch of {assumed.batch} at {context:,} tokens, split evenly; device counts are powers of two.",
     )
@@ -92,6 +77,31 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     )
 
 
+def _speed(
+    analysis: Analysis, assumed: Assumptions, device: Device, stored: int, cache_bytes: int, context: int
+) -> list[tuple[str, str]]:
+    """Bounds on as many devices as asked for, or the fewest that hold weights and cache."""
+    counted, cost = analysis.parameters, analysis.forward_cost
+    if counted is None or cost is None or not cost.per_token:
+        return []
+    held = fit(device, stored, lambda _: cache_bytes, context=context, batch=assumed.batch, reserve=assumed.reserve)
+    count = max(assumed.gpus, held.devices or 1)
+    where = f"{count} x {device.name}" + (", the fewest that hold it" if count > assumed.gpus else "")
+    forward = bound(device, cost.prefill(context) * assumed.batch, stored, "bfloat16", count)
+    name = "Prefill" if analysis.kv_cache is not None else "Forward"
+    rows = [
+        (name, f"at least {forward.seconds:.3g} s for {context:,} tokens on {where}, limited by {forward.limit}"),
+    ]
+    if analysis.kv_cache is None:
+        return rows
+    active_bytes = stored * counted.active // max(counted.total, 1)
+    moved = min(stored, active_bytes * assumed.batch) + cache_bytes * assumed.batch
+    decode = bound(device, cost.decode(context) * assumed.batch, moved, "bfloat16", count)
+    rate = assumed.batch / decode.seconds if decode.seconds else 0.0
+    rows.append(("Decode", f"at most {rate:,.0f} tokens/s at that context, limited by {decode.limit}"))
+    return rows
+
+
 def _row(item: Fit, has_cache: bool, declared: int | None) -> tuple[str, ...]:
     memory = f"{item.device.memory_bytes / (1 << 30):.0f} GiB"
     if item.devices is None:
@@ -102,6 +112,8 @@ def _row(item: Fit, has_cache: bool, declared: int | None) -> tuple[str, ...]:
         item.device.name,
         memory,
         "one" if item.fits_on_one else str(item.devices),
-        "no limit" if not has_cache or longest >= MOST_TOKENS else tokens(longest // 1024 * 1024 or longest),
+        (tokens(declared) if declared else "no limit")
+        if not has_cache or longest >= MOST_TOKENS
+        else tokens(longest // 1024 * 1024 or longest),
         "no limit" if not has_cache or batch >= MOST_SEQUENCES else f"{batch:,}",
     )

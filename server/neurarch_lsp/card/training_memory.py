@@ -1,0 +1,120 @@
+"""Memory of training on each device: by recipe, and by the ways to spread one recipe over devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from neurarch_lsp.render.card_blocks import Table
+from neurarch_schemas.accounting.lora import adapts, four_bit_bytes, lora_parameters
+from neurarch_schemas.accounting.quantities import count, decimal_bytes
+from neurarch_schemas.accounting.training import Recipe, Sharding, TrainingMemory, find_recipe, recipes, training_memory
+
+if TYPE_CHECKING:
+    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_schemas.modules.tree import Module
+
+SHARDS = (8, 64)
+MIXED = "adam-mixed"
+"""What adapters are trained with."""
+
+
+def memory_tables(
+    tree: Module, parameters: int, activation_bytes: int, assumed: Assumptions
+) -> tuple[tuple[Table, ...], dict[str, Any]]:
+    """``activation_bytes`` are those of the whole batch; ranks that share data share the batch."""
+    trained = lora_parameters(tree, assumed.lora_rank, adapts(assumed.lora_targets))
+    mixed = _recipe(MIXED)
+    where = "all linear layers" if assumed.lora_targets == "all-linear" else assumed.lora_targets.replace(",", ", ")
+    lines: list[tuple[str, str, str, int, list[TrainingMemory]]] = []
+    for recipe in recipes():
+        memory = [_of(parameters, recipe, activation_bytes, ranks) for ranks in (1, *SHARDS)]
+        lines.append((recipe.name, recipe.label, f"{recipe.bytes_per_parameter} bytes", parameters, memory))
+    for name, frozen in (("LoRA", 2 * parameters), ("QLoRA", four_bit_bytes(tree))):
+        memory = [_of(parameters, mixed, activation_bytes, ranks, trained, frozen) for ranks in (1, *SHARDS)]
+        label = f"{name}, rank {assumed.lora_rank} on {where}"
+        lines.append((name, label, f"{count(trained)} trained", trained, memory))
+    by_recipe = Table(
+        ("recipe", "per parameter", "state", "with activations", *(f"FSDP over {ranks}" for ranks in SHARDS)),
+        tuple(
+            (
+                label,
+                each,
+                decimal_bytes(memory[0].total - memory[0].activations),
+                *(decimal_bytes(one.total) for one in memory),
+            )
+            for _, label, each, _, memory in lines
+        ),
+        numeric=frozenset({1, 2, 3, 4, 5}),
+        caption="By recipe, on one device",
+    )
+    chosen = _recipe(assumed.recipe)
+    ways = [
+        (label, sharding, _spread(parameters, chosen, activation_bytes, sharding)) for label, sharding in _ways(assumed)
+    ]
+    by_way = Table(
+        ("way", "devices", "weights", "gradients", "optimizer", "activations", "on each"),
+        tuple(
+            (
+                label,
+                f"{sharding.devices:,}",
+                *map(decimal_bytes, (memory.weights, memory.gradients, memory.optimizer, memory.activations)),
+                decimal_bytes(memory.total),
+            )
+            for label, sharding, memory in ways
+        ),
+        numeric=frozenset({1, 2, 3, 4, 5, 6}),
+        caption=f"By the way it is spread, {chosen.label}",
+    )
+    data = {
+        "memory": [
+            {"recipe": name, "trained": trains, "bytes": memory[0].total} for name, _, _, trains, memory in lines
+        ],
+        "spread": [
+            {"way": label, "devices": sharding.devices, "bytes_on_each": memory.total}
+            for label, sharding, memory in ways
+        ],
+        "lora_parameters": trained,
+    }
+    return (by_recipe, by_way), data
+
+
+def _ways(assumed: Assumptions) -> tuple[tuple[str, Sharding], ...]:
+    data, tensor, pipeline = assumed.data_parallel, assumed.tensor_parallel, assumed.pipeline_parallel
+    return (
+        ("one device", Sharding()),
+        (f"ZeRO 1 over {data}", Sharding(data, zero=1)),
+        (f"ZeRO 2 over {data}", Sharding(data, zero=2)),
+        (f"ZeRO 3 (FSDP) over {data}", Sharding(data, zero=3)),
+        (f"tensor parallel {tensor}", Sharding(tensor_parallel=tensor)),
+        (f"pipeline parallel {pipeline}", Sharding(pipeline_parallel=pipeline)),
+        (f"tensor {tensor} x pipeline {pipeline} x ZeRO 1 over {data}", Sharding(data, tensor, pipeline, zero=1)),
+    )
+
+
+def _of(
+    parameters: int,
+    recipe: Recipe,
+    activation_bytes: int,
+    ranks: int,
+    trained: int | None = None,
+    frozen_bytes: int = 0,
+) -> TrainingMemory:
+    sharding = Sharding(ranks, zero=3 if ranks > 1 else 0)
+    return training_memory(
+        parameters,
+        recipe,
+        activation_bytes // ranks,
+        sharding=sharding,
+        trained=trained,
+        frozen_bytes=frozen_bytes,
+    )
+
+
+def _spread(parameters: int, recipe: Recipe, activation_bytes: int, sharding: Sharding) -> TrainingMemory:
+    return training_memory(parameters, recipe, activation_bytes // sharding.data_parallel, sharding=sharding)
+
+
+def _recipe(name: str) -> Recipe:
+    found = find_recipe(name)
+    assert found is not None
+    return found
