@@ -67,7 +67,7 @@ ZERO_TABLE = {
     256: ((30.4, 15.4, 0.47), (518, 263, 8), (4046, 2054, 62.5)),
     1024: ((30.1, 15.1, 0.12), (513, 257, 2), (4011, 2013, 15.6)),
 }
-"""Rajbhandari et al. 2020, table 1: GB on each device for 7.5B, 128B and 1T parameters under ZeRO 1, 2 and 3, by ranks."""
+"""Rajbhandari et al. 2020, table 1: GB on each device for 7.5B, 128B and 1T parameters, ZeRO 1 to 3, by ranks."""
 
 
 @pytest.mark.parametrize("ranks", ZERO_TABLE)
