@@ -93,18 +93,21 @@ def model_types(*configs: ModelConfig) -> frozenset[str]:
     return frozenset(config.model_type.removesuffix("_text") for config in configs)
 
 
-def only_difference(mine: Measured, types: frozenset[str], sizes: frozenset[str]) -> tuple[Published, str] | None:
+def only_difference(
+    mine: Measured, types: frozenset[str], sizes: frozenset[str], *, related: bool
+) -> tuple[Published, str] | None:
     """The published model that differs in one of ``sizes`` alone, and in which; None where one differs in nothing.
 
-    It is of one of ``types`` or related to one; of several the one of the same type with the nearest vocabulary.
+    It is of one of ``types`` or, where ``related`` ones count, of their families; of several the one of the same type
+    with the nearest vocabulary.
     """
-    families = {_family(model_type) for model_type in types}
+    families = {_family(model_type) for model_type in types} if related else set()
     found: list[tuple[bool, int, tuple[Published, str]]] = []
     candidates = with_layers(mine.sizes.layers)
     if "layers" in sizes:
         candidates += with_hidden_size(mine.sizes.hidden_size)
     for published in candidates:
-        is_related = published.family in families
+        is_related = published.type in types or published.family in families
         if is_related or published.sizes[:-1] == mine.sizes[:-1]:
             apart = _apart(mine.sizes, published.sizes)
             if not apart:

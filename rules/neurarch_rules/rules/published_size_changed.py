@@ -40,7 +40,8 @@ def check(context: Context) -> Iterator[Finding]:
     mine = measured(config, outer)
     if mine is None or len(mine.written) < LEAST_WRITTEN or "vocab_size" not in mine.written:
         return
-    found = only_difference(mine, model_types(config, outer), _comparable(mine, config, outer))
+    types, sizes = model_types(config, outer), _comparable(mine, config, outer)
+    found = only_difference(mine, types, sizes, related=config.is_native)
     if found is None:
         return
     published, size = found
