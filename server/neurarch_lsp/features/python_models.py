@@ -33,6 +33,13 @@ class ClassModel:
     reason: str | None
     broken: bool = False
     """The text cannot be parsed right now: this is what its last readable state built."""
+    incomplete: bool = False
+    """Something has no known shape: the count is a lower bound."""
+
+    @property
+    def about(self) -> str:
+        """What stands before a count that is not exact."""
+        return "" if self.exact else "at least " if self.incomplete else "about "
 
 
 class Reading(NamedTuple):
@@ -108,7 +115,13 @@ def _classes(path: str, text: str, search_paths: Sequence[str], cache: SourceCac
             result = interpret(text, each.construction, search_paths, HOSTILE, path=path, cache=cache)
             found.append(
                 ClassModel(
-                    each.name, span, each.construction, result.tree, result.exact and not result.lazy, result.reason
+                    each.name,
+                    span,
+                    each.construction,
+                    result.tree,
+                    result.exact and not result.lazy,
+                    result.reason,
+                    incomplete=result.incomplete,
                 )
             )
     return tuple(found)

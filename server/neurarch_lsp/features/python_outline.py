@@ -31,7 +31,7 @@ def one_line(model: ClassModel) -> str:
     total = count_parameters(model.tree).total
     if not model.exact:
         why = model.reason or "some shapes are known only after the first forward pass"
-        return f"{model.name}: about {total:,} parameters as {model.construction} ({why}){stale}"
+        return f"{model.name}: {model.about}{total:,} parameters as {model.construction} ({why}){stale}"
     return f"{model.name}: {total:,} parameters as {model.construction}{stale}"
 
 
@@ -68,7 +68,7 @@ def _class_blocks(model: ClassModel) -> list[Block]:
 def _submodule_blocks(found: Submodule) -> list[Block]:
     assert found.owner.tree is not None
     total, own = count_parameters(found.owner.tree).total, _scalars(found.part)
-    about = "" if found.owner.exact else "about "
+    about = found.owner.about
     line = f"**self.{escape(found.attribute)}**, {escape(_kind(found.part))}: {about}{own:,} parameters"
     if found.times > 1:
         line += f", {own * found.times:,} in all {found.times:,} instances"
@@ -95,8 +95,7 @@ def _symbol(model: ClassModel, text: str) -> Symbol:
     inner: tuple[Symbol, ...] = ()
     detail = model.reason or ""
     if model.tree is not None:
-        about = "" if model.exact else "about "
-        detail = f"{about}{count_parameters(model.tree).total:,} parameters as {model.construction}"
+        detail = f"{model.about}{count_parameters(model.tree).total:,} parameters as {model.construction}"
         inner = tuple(
             Symbol(name, f"{_kind(child)}, {_scalars(child):,} parameters", "layers", span, model.name_span)
             for name, child in model.tree.children

@@ -23,7 +23,7 @@ def report_text(file: str, analysis: Analysis, contexts: Sequence[int] = (), cac
     if counted is None:
         lines.append(f"  parameters     unknown: {analysis.built.reason}")
         return "\n".join(lines) + "\n"
-    lines.append(f"  parameters     {counted.total:,} ({count(counted.total)}), exact")
+    lines.append(f"  parameters     {counted.total:,} ({count(counted.total)}), {_certainty(analysis)}")
     if counted.active_with_embeddings != counted.total:
         lines.append(f"  active         {counted.active:,} per token without the input embedding")
         lines.append(f"                 {counted.active_with_embeddings:,} with it")
@@ -40,6 +40,10 @@ def report_text(file: str, analysis: Analysis, contexts: Sequence[int] = (), cac
         kind = "" if row.kind == "parameter" else "  buffer"
         lines.append(f"    {row.name:<56} {shape:>24}  x{row.count:,}{kind}")
     return "\n".join(lines) + "\n"
+
+
+def _certainty(analysis: Analysis) -> str:
+    return "exact" if analysis.doubt is None else f"not exact: {analysis.doubt}"
 
 
 def _weights(analysis: Analysis) -> list[str]:
