@@ -78,8 +78,18 @@ class Quantization(Record):
     @property
     def group_size(self) -> int | None:
         """Weights that share one scale along the input, where the method has groups."""
-        size = self.integer("group_size")
+        size = self.integer("group_size") if self.method != "compressed-tensors" else self._group_of_all_layers()
         return size if size is not None and size > 0 else None
+
+    def _group_of_all_layers(self) -> int | None:
+        """compressed-tensors: the group size of a scheme that holds for every linear layer."""
+        groups = self.values.get("config_groups")
+        for group in groups.values() if isinstance(groups, dict) else ():
+            targets = group.get("targets") if isinstance(group, dict) else None
+            weights = group.get("weights") if isinstance(group, dict) else None
+            if isinstance(targets, list) and "Linear" in targets and isinstance(weights, dict):
+                return whole_number(weights.get("group_size"))
+        return None
 
     @property
     def block(self) -> tuple[int, int] | None:

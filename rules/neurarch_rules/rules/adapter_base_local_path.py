@@ -11,7 +11,7 @@ from neurarch_rules.facts.words import quoted
 
 RULE = RuleInfo(
     name="adapter-base-local-path",
-    severity="info",
+    severity="warning",
     category="hygiene",
     summary="base_model_name_or_path is missing or a folder of another machine: the adapter loads nowhere else",
     reads=("adapter_config",),
@@ -28,7 +28,7 @@ def check(context: Context) -> Iterator[Finding]:
     name = data["base_model_name_or_path"]
     if name is None or name == "":
         yield Finding(
-            "the base model is not named: whoever loads the adapter has to know it",
+            "the base model is not named: AutoPeftModel and servers of adapters cannot load it",
             Place("/base_model_name_or_path"),
         )
     elif isinstance(name, str) and LOCAL.match(name):
@@ -36,4 +36,5 @@ def check(context: Context) -> Iterator[Finding]:
             f"{quoted(name)} is a folder of the machine the adapter was trained on and is not here: name the model as "
             "it is published",
             Place("/base_model_name_or_path"),
+            severity="info",
         )

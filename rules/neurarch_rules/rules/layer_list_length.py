@@ -57,7 +57,27 @@ def check(context: Context) -> Iterator[Finding]:
                 yield _finding(context, config, depth, name, setting.value)
         yield from _nearly_per_layer(context, config, depth)
         yield from _by_default(config, depth)
+        yield from _repeated(config, depth)
         yield from _pattern(config, depth)
+
+
+def _repeated(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:
+    """GPT-Neo writes the kinds of attention as pairs of a short list and how often it is repeated."""
+    setting = as_written(config, "attention_types")
+    if not config.is_native or setting is None or setting.pointer is None or not isinstance(setting.value, list):
+        return
+    total = 0
+    for pair in setting.value:
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], list) and isinstance(pair[1], int)):
+            return
+        total += len(pair[0]) * pair[1]
+    if total != depth.value:
+        yield Finding(
+            f"attention_types come to {counted(total, 'layer')}, but {depth.key} is {depth.value}: transformers "
+            "refuses the file",
+            place(config, "attention_types"),
+            (related(config, depth.key),),
+        )
 
 
 def _by_default(config: ModelConfig, depth: geometry.Named) -> Iterator[Finding]:

@@ -86,7 +86,15 @@ def _narrowed(data: dict[str, JSONValue], targets: list[JSONValue], names: dict[
                 (Related(Place("/target_modules"), "the same modules"),),
             )
     pattern = data.get("layers_pattern")
-    if data.get("layers_to_transform") is None or not pattern or not found:
+    if data.get("layers_to_transform") in (None, []) or not found:
+        return
+    if not pattern and not any(re.match(r".*?\.[^.]*\.\{\}\.", path) for path in found):
+        yield Finding(
+            "layers_to_transform needs the list of layers to stand inside another module, but in the base model it is "
+            f"at the top ({listed(found, 1)}): peft finds nothing to adapt and refuses; adapt a model with a head",
+            Place("/layers_to_transform"),
+        )
+    if not pattern:
         return
     lists = [part for part in (pattern if isinstance(pattern, list) else [pattern]) if isinstance(part, str)]
     known = list(dict.fromkeys(path.partition(".{}")[0].rpartition(".")[2] for path in found if ".{}" in path))

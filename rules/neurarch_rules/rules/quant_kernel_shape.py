@@ -28,7 +28,7 @@ def check(context: Context) -> Iterator[Finding]:
     if (
         config is None
         or block is None
-        or block.method not in ("gptq", "awq")
+        or block.method not in ("gptq", "awq", "compressed-tensors")
         or block.integer("bits") not in (4, 8, None)
     ):
         return
@@ -38,7 +38,8 @@ def check(context: Context) -> Iterator[Finding]:
     if hidden is not None:
         widths.append(hidden)
     for width in widths:
-        where = (Related(block.place("group_size"), f"group_size is {group}"),) if group else ()
+        key = "config_groups" if block.method == "compressed-tensors" else "group_size"
+        where = (Related(block.place(key), f"group_size is {group}"),) if group else ()
         if group and width.value % group:
             yield Finding(
                 f"{width.value} is not a multiple of the {block.method} group size {group} ({width.value} % {group} = "
@@ -46,7 +47,7 @@ def check(context: Context) -> Iterator[Finding]:
                 place(config, width.key),
                 where,
             )
-        elif width.value % KERNEL_INPUT:
+        elif block.method != "compressed-tensors" and width.value % KERNEL_INPUT:
             padded = -(-width.value // KERNEL_INPUT) * KERNEL_INPUT
             yield Finding(
                 f"{width.value} % {KERNEL_INPUT} = {width.value % KERNEL_INPUT}: the Marlin kernels for "

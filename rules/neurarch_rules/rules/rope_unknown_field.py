@@ -19,6 +19,13 @@ RULE = RuleInfo(
     needs=("rope_scaling", "rope_parameters"),
 )
 
+OTHERS = {
+    "attn_factor": "vLLM multiplies the attention scale by it, transformers takes attention_factor instead",
+    "extrapolation_factor": "vLLM blends interpolated and kept frequencies by it",
+    "finetuned": "it was a note of the first YaRN models",
+}
+"""Fields of the same block that other engines read."""
+
 
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
@@ -41,3 +48,6 @@ def check(context: Context) -> Iterator[Finding]:
                 elif name in rope.FIELDS:
                     message = f"RoPE type {block.rope_type} does not read {name}: it has no effect"
                     yield Finding(message, block.place(name, "key"), tags=("unnecessary",), severity="info")
+                elif name in OTHERS:
+                    message = f"transformers does not read {name}; {OTHERS[name]}"
+                    yield Finding(message, block.place(name, "key"), severity="info")

@@ -10,6 +10,7 @@ from neurarch_rules.facts.places import configs, place
 from neurarch_rules.facts.sources import readers
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.setting import Setting
 
 RULE = RuleInfo(
@@ -33,6 +34,8 @@ KEYS = (
 def check(context: Context) -> Iterator[Finding]:
     if context.analysis.config is None:
         return
+    for config in configs(context):
+        yield from _feed_forward(config)
     from neurarch_schemas.catalogue.load import enumerations
 
     known = [str(name) for name in enumerations()["activations"]]
@@ -59,6 +62,23 @@ def check(context: Context) -> Iterator[Finding]:
                 if guess
                 else (),
             )
+
+
+def _feed_forward(config: ModelConfig) -> Iterator[Finding]:
+    """T5 and its family say in one word whether the feed-forward is gated and by which activation: "gated-gelu"."""
+    from neurarch_schemas.catalogue.load import enumerations
+
+    setting = config.setting("feed_forward_proj")
+    if not config.is_native or setting is None or setting.pointer is None or not isinstance(setting.value, str):
+        return
+    first, _, last = setting.value.partition("-")
+    if (not last or first == "gated") and (last or first) in map(str, enumerations()["activations"]):
+        return
+    yield Finding(
+        f"feed_forward_proj {quoted(setting.value)} is refused: it is an activation transformers has, or that behind "
+        '"gated-", as in "gated-gelu"',
+        place(config, "feed_forward_proj"),
+    )
 
 
 def _guess(setting: Setting, known: list[str]) -> str | None:
