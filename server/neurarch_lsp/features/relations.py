@@ -1,8 +1,7 @@
-"""Keys that belong together: a relation of a rule, a synonym, a use in the model's Python code."""
+"""Keys that belong together: a relation of a rule, a synonym."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.key_facts import owner_of
@@ -10,7 +9,6 @@ from neurarch_schemas.documents.pointer import join_pointer, split_pointer
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
-    from neurarch_schemas.documents.document import Span
 
 GROUPS: tuple[frozenset[str], ...] = (
     frozenset({"hidden_size", "num_attention_heads", "head_dim"}),
@@ -30,8 +28,6 @@ GROUPS: tuple[frozenset[str], ...] = (
     frozenset({"dtype", "torch_dtype", "quantization_config"}),
 )  # fmt: skip
 """A key is bound to the others of its groups: changing one without looking at them is how configs break."""
-
-USE = re.compile(r"\bconfig\.([A-Za-z_]\w*)")
 
 
 def related(analysis: Analysis, pointer: str) -> tuple[str, ...]:
@@ -60,19 +56,3 @@ def same_setting(analysis: Analysis, pointer: str) -> tuple[str, ...]:
     if setting is None or setting.pointer is None or setting.pointer == pointer:
         return ()
     return (setting.pointer,)
-
-
-def uses_in_python(text: str, name: str) -> list[Span]:
-    """Where Python code reads ``config.<name>``."""
-    return [match.span(1) for match in USE.finditer(text) if match[1] == name]
-
-
-def used_at(text: str, offset: int) -> tuple[str, Span] | None:
-    """The config key that Python code reads at ``offset``."""
-    start = max(text.rfind("\n", 0, offset) + 1, 0)
-    for match in USE.finditer(text, start):
-        if match.start() > offset:
-            return None
-        if match.start(1) <= offset <= match.end(1):
-            return match[1], match.span(1)
-    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from neurarch_lsp.lsp.navigation import definitions
+from neurarch_lsp.lsp.python_texts import python_texts
 from neurarch_lsp.lsp.requests import newest, off_loop
 from neurarch_lsp.lsp.server import NeurarchServer
 
@@ -16,7 +17,9 @@ async def handle(
     if known is None:
         return None
     analysed, positions = known
-    found = await off_loop(server, definitions, analysed, positions.offset(params.position), positions)
+    found = await off_loop(
+        server, definitions, analysed, positions.offset(params.position), positions, python_texts(server)
+    )
     if server.client.definition_links:
         return [
             types.LocationLink(target.uri, target.range, target.range, positions.range(origin))
