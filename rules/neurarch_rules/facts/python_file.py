@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
@@ -95,26 +95,37 @@ class ClassFacts:
         return self.file.derives_from_module(self, frozenset())
 
     @cached_property
+    def lineage(self) -> tuple[ClassFacts, ...]:
+        """The class and those of this file it derives from, each once, nearest first."""
+        found: dict[str, ClassFacts] = {self.name: self}
+        waiting = [self]
+        while waiting:
+            for base in waiting.pop(0).own_bases:
+                if base.name not in found:
+                    found[base.name] = base
+                    waiting.append(base)
+        return tuple(found.values())
+
+    def _inherits_only(self, is_known: Callable[[str | None], bool]) -> bool:
+        return all(
+            is_known(base) or (isinstance(node, ast.Name) and node.id in self.file.classes)
+            for each in self.lineage
+            for base, node in zip(each.bases, each.node.bases, strict=True)
+        )
+
+    @cached_property
     def is_closed(self) -> bool:
         """Everything the class inherits is ``torch.nn.Module`` or stands in this file."""
-        return all(
-            base == "torch.nn.Module" or (isinstance(node, ast.Name) and node.id in self.file.classes)
-            for base, node in zip(self.bases, self.node.bases, strict=True)
-        ) and all(base.is_closed for base in self.own_bases if base is not self)
+        return self._inherits_only(lambda base: base == "torch.nn.Module")
+
+    @cached_property
+    def has_known_bases(self) -> bool:
+        """Everything it inherits is a module of torch, Lightning or transformers, or stands in this file."""
+        return self._inherits_only(self.file.is_module_base)
 
     def method(self, name: str) -> tuple[ClassFacts, FunctionNode] | None:
         """A method, own or inherited within the file."""
-        seen: set[str] = set()
-        waiting = [self]
-        while waiting:
-            current = waiting.pop(0)
-            if current.name in seen:
-                continue
-            seen.add(current.name)
-            if name in current.methods:
-                return current, current.methods[name]
-            waiting.extend(current.own_bases)
-        return None
+        return next(((found, found.methods[name]) for found in self.lineage if name in found.methods), None)
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr | None]]:
@@ -202,6 +213,10 @@ class PythonFile:
     def makes_module(self, call: ast.AST) -> bool:
         return self.layer(call) is not None or self.own_class(call) is not None
 
+    def is_parameter(self, node: ast.AST) -> bool:
+        """``nn.Parameter(...)``."""
+        return isinstance(node, ast.Call) and self.qualified(node.func) == "torch.nn.Parameter"
+
     def makes_parameters(self, call: ast.AST) -> bool:
         """Makes a module that surely holds parameters."""
         layer, call = self.layer(call), unmoved(call)
@@ -233,14 +248,20 @@ class PythonFile:
         if found.name in seen:
             return False
         seen |= {found.name}
-        for base in found.bases:
-            if base is not None and (
-                base in fact_set("torch_layers", "module_bases")
-                or base.rpartition(".")[2] in fact_set("torch_layers", "module_base_names")
-                or (base.startswith("torch.nn.") and base.rpartition(".")[2] in facts("torch_layers")["parametric"])
-            ):
-                return True
+        if any(self.is_module_base(base) for base in found.bases):
+            return True
         return any(self.derives_from_module(base, seen) for base in found.own_bases)
+
+    def is_module_base(self, name: str | None) -> bool:
+        """A class of a library, by qualified name, that is a ``torch.nn.Module``."""
+        if name is None:
+            return False
+        last = name.rpartition(".")[2]
+        return (
+            name in fact_set("torch_layers", "module_bases")
+            or last in fact_set("torch_layers", "module_base_names")
+            or (name.startswith("torch.nn.") and last in facts("torch_layers")["parametric"])
+        )
 
     @cached_property
     def main_statements(self) -> tuple[tuple[Placed, ast.stmt], ...]:

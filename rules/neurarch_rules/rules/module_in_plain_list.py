@@ -6,16 +6,8 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import (
-    ClassFacts,
-    FunctionNode,
-    PythonFile,
-    argument,
-    assignments,
-    nodes,
-    python_file,
-    self_attribute,
-)
+from neurarch_rules.facts.python_containers import container, filled, is_empty, returned_container
+from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, assignments, nodes, python_file, self_attribute
 
 RULE = RuleInfo(
     name="module-in-plain-list",
@@ -26,7 +18,9 @@ RULE = RuleInfo(
     needs=("nn",),
 )
 
-ADDING = ("append", "extend", "insert")
+REGISTERING = ("add_module", "register_module", "register_parameter", "setattr", "__setattr__")
+LOOKING = ("len", "zip", "enumerate", "range", "reversed", "iter")
+WRAPPERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict")
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -40,126 +34,64 @@ def check(context: Context) -> Iterator[Finding]:
                     attribute = self_attribute(target)
                     if attribute is None or value is None:
                         continue
-                    if isinstance(value, ast.Name):
-                        local = _local(file, method, value.id)
-                        if local is not None and not _is_registered(found, attribute):
-                            yield _finding(found, attribute, value, local)
-                        continue
-                    kind = _container(file, value)
-                    if kind is not None and not _is_registered(found, attribute):
+                    kind = _kept(found, method, attribute, value)
+                    if kind is not None and not _is_registered(found, attribute, value):
                         yield _finding(found, attribute, value, kind)
-                    elif (
-                        _is_empty(value) and _is_filled(file, found, attribute) and not _is_registered(found, attribute)
-                    ):
-                        yield _finding(found, attribute, value, "dict" if isinstance(value, ast.Dict) else "list")
 
 
-def _local(file: PythonFile, method: FunctionNode, name: str) -> str | None:
+def _kept(found: ClassFacts, method: FunctionNode, attribute: str, value: ast.expr) -> str | None:
+    """The kind of plain container that an attribute surely holds, with modules or parameters made for it."""
+    if isinstance(value, ast.Name):
+        return _local(found, method, value.id)
+    if isinstance(value, ast.Call):
+        name = self_attribute(value.func)
+        helper = found.methods.get(name) if name is not None else None
+        if helper is not None:
+            return returned_container(found.file, helper)
+    kind = is_empty(found.file, value)
+    if kind is None:
+        return container(found.file, value, method)
+    for each in found.methods.values():
+        if filled(found.file, each, lambda node: self_attribute(node) == attribute):
+            return kind
+    return None
+
+
+def _local(found: ClassFacts, method: FunctionNode, name: str) -> str | None:
     """The kind of a local container of modules made in this method, which nothing else receives."""
     values = [
         value for node in nodes(method) for target, value in assignments(node) if getattr(target, "id", "") == name
     ]
-    if len(values) != 1 or values[0] is None:
+    made = [value for value in values if value is not None]
+    if len(made) != 1 or any(isinstance(node, ast.Delete) for node in nodes(method)):
         return None
+    additions = filled(found.file, method, lambda node: getattr(node, "id", "") == name)
     reads = [node for node in nodes(method) if isinstance(node, ast.Name) and node.id == name]
-    filled = 0
-    for node in nodes(method):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ADDING:
-            if getattr(node.func.value, "id", "") != name:
-                continue
-            if not node.args or not file.makes_parameters(node.args[-1]):
-                return None
-            filled += 1
     # the assignment, each addition, and the one that keeps the list on self
-    if len(reads) != 2 + filled:
+    if len(reads) != 2 + additions:
         return None
-    return _container(file, values[0]) or ("list" if filled and _is_empty(values[0]) else None)
+    kind = is_empty(found.file, made[0])
+    return container(found.file, made[0], method) if kind is None else (kind if additions else None)
 
 
-def _container(file: PythonFile, value: ast.expr) -> str | None:
-    """The kind of plain container whose items are modules made right here."""
-    if isinstance(value, ast.List | ast.Tuple):
-        items = value.elts
-        return ("list" if isinstance(value, ast.List) else "tuple") if _all_made(file, items) else None
-    if isinstance(value, ast.ListComp):
-        return "list" if _all_made(file, [value.elt]) else None
-    if isinstance(value, ast.DictComp):
-        return "dict" if _all_made(file, [value.value]) else None
-    if isinstance(value, ast.Dict):
-        return "dict" if _all_made(file, value.values) else None
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
-        return _container(file, value.left)
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("list", "tuple"):
-        inner = argument(value, "", 0)
-        return value.func.id if isinstance(inner, ast.GeneratorExp) and _all_made(file, [inner.elt]) else None
-    return None
-
-
-def _all_made(file: PythonFile, items: list[ast.expr]) -> bool:
-    return any(file.makes_parameters(item) for item in items) and all(file.makes_module(item) for item in items)
-
-
-def _is_empty(value: ast.expr) -> bool:
-    if isinstance(value, ast.List):
-        return not value.elts
-    if isinstance(value, ast.Dict):
-        return not value.keys
-    return (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Name)
-        and value.func.id in ("list", "dict")
-        and not value.args
-        and not value.keywords
-    )
-
-
-def _is_filled(file: PythonFile, found: ClassFacts, attribute: str) -> bool:
-    """``self.x.append(Layer())`` or ``self.x[key] = Layer()`` somewhere in the class."""
-    for node in nodes(found.node):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ADDING:
-            is_this = self_attribute(node.func.value) == attribute
-            if is_this and node.args and file.makes_parameters(node.args[-1]):
-                return True
-        for target, value in assignments(node):
-            if isinstance(target, ast.Subscript) and self_attribute(target.value) == attribute and value is not None:
-                return file.makes_parameters(value)
-    return False
-
-
-def _is_registered(found: ClassFacts, attribute: str) -> bool:
+def _is_registered(found: ClassFacts, attribute: str, kept: ast.expr) -> bool:
     """The container is given to something that may register it, or its items are registered one by one."""
-    registering = ("add_module", "register_module", "setattr", "__setattr__")
     for node in nodes(found.node):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name in registering:
+            if name in REGISTERING:
                 return True
-            reads = (item for item in (*node.args, *(keyword.value for keyword in node.keywords)))
-            for item in reads:
+            for item in (*node.args, *(keyword.value for keyword in node.keywords)):
                 inner = item.value if isinstance(item, ast.Starred) else item
-                if self_attribute(inner) == attribute and name not in (
-                    "len",
-                    "zip",
-                    "enumerate",
-                    "range",
-                    "reversed",
-                    "iter",
-                ):
+                if self_attribute(inner) == attribute and name not in LOOKING:
                     return True
-                if any(self_attribute(part) == attribute for part in nodes(inner)) and name in (
-                    "ModuleList",
-                    "ModuleDict",
-                    "Sequential",
-                ):
+                if name in WRAPPERS and any(self_attribute(part) == attribute for part in nodes(inner)):
                     return True
         for target, value in assignments(node):
-            if self_attribute(target) == attribute and value is not None and isinstance(value, ast.Call):
+            if self_attribute(target) == attribute and value is not kept and isinstance(value, ast.Call):
                 function = value.func
-                if (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) not in (
-                    "list",
-                    "dict",
-                    "tuple",
-                ):
+                name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+                if name not in ("list", "dict", "tuple"):
                     return True
     return False
 
@@ -168,7 +100,11 @@ def _finding(found: ClassFacts, attribute: str, value: ast.expr, kind: str) -> F
     site = found.site(value)
     wrapper = "nn.ModuleDict" if kind == "dict" else "nn.ModuleList"
     fixes: tuple[Fix, ...] = ()
-    if found.file.imports.get("nn") == "torch.nn" and not _is_empty(value) and kind in ("list", "tuple", "dict"):
+    mechanical = isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.DictComp | ast.Dict | ast.BinOp)
+    holds_modules = not any(found.file.is_parameter(node) for node in nodes(value)) and not any(
+        isinstance(node, ast.List | ast.Tuple | ast.Set) for node in nodes(value) if node is not value
+    )
+    if found.file.imports.get("nn") == "torch.nn" and mechanical and holds_modules and not _is_bare(value):
         source = found.file.text[site.span[0] : site.span[1]]
         fixes = (site.replace(f"{wrapper}({source})", f"Wrap in {wrapper}", "unsafe"),)
     return Finding(
@@ -177,3 +113,7 @@ def _finding(found: ClassFacts, attribute: str, value: ast.expr, kind: str) -> F
         site.place,
         fixes=fixes,
     )
+
+
+def _is_bare(value: ast.expr) -> bool:
+    return (isinstance(value, ast.List) and not value.elts) or (isinstance(value, ast.Dict) and not value.keys)

@@ -4,9 +4,17 @@ import ast
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, first_argument, is_attribute_of, loads, nodes, python_file
+from neurarch_rules.facts.python_file import (
+    ClassFacts,
+    FunctionNode,
+    first_argument,
+    is_attribute_of,
+    loads,
+    nodes,
+    python_file,
+)
 
 RULE = RuleInfo(
     name="module-not-assigned",
@@ -26,10 +34,12 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         own = first_argument(method)
         for node in nodes(method):
+            if isinstance(node, ast.Expr):
+                yield from _thrown_away(found, own, node)
             if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
                 continue
             name = node.targets[0].id
-            if name.startswith("_") or not file.makes_parameters(node.value) or any(loads(method, name)):
+            if name.startswith("_") or not _is_lost(found, method, node.value, name):
                 continue
             if any(isinstance(item, ast.Global | ast.Nonlocal) and name in item.names for item in nodes(method)):
                 continue
@@ -38,6 +48,49 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _reads_locals(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in ("locals", "vars", "exec", "eval")
+
+
+def _is_lost(found: ClassFacts, method: FunctionNode, value: ast.expr, name: str) -> bool:
+    """Nothing reads the layer; a list of modules may be appended to."""
+    uses = list(loads(method, name))
+    if found.file.makes_parameters(value):
+        return not uses
+    if found.file.layer(value) not in ("ModuleList", "Sequential") or not uses:
+        return False
+    calls = [node for node in nodes(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    added = {
+        id(call.func.value): call.args[-1]
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "insert") and call.args
+    }
+    return all(id(use) in added for use in uses) and any(
+        found.file.makes_parameters(added[id(use)]) for use in uses if id(use) in added
+    )
+
+
+def _thrown_away(found: ClassFacts, own: str, node: ast.Expr) -> Iterator[Finding]:
+    """A layer that is a statement of its own, or compared where ``=`` was meant."""
+    value = node.value
+    if isinstance(value, ast.Compare) and len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq):
+        made = value.comparators[0]
+        if is_attribute_of(value.left, own) and found.file.makes_parameters(made):
+            site, shown = found.site(value), ast.unparse(value.left)
+            source = found.file.text
+            start, end = found.site(value.left).span[1], found.site(made).span[0]
+            yield Finding(
+                f"{shown} == ... compares and assigns nothing: the layer is thrown away; write {shown} = ...",
+                site.place,
+                fixes=(site.replace(f"{shown} = {source[end : site.span[1]]}", "Assign", "unsafe"),)
+                if source[start:end].strip() == "=="
+                else (),
+            )
+    elif isinstance(value, ast.Call) and found.file.layer(value) is not None and found.file.makes_parameters(value):
+        yield Finding(
+            f"{ast.unparse(value.func)} is made and thrown away: a layer has to be assigned to an attribute of "
+            f"{own} to belong to the module",
+            found.site(value).place,
+            severity="warning",
+        )
 
 
 def _finding(found: ClassFacts, own: str, node: ast.Assign, name: str) -> Finding:
@@ -57,11 +110,14 @@ def _finding(found: ClassFacts, own: str, node: ast.Assign, name: str) -> Findin
     missing = read is not None and meant not in found.assigned and meant not in found.methods and found.is_closed
     site = found.site(node.targets[0])
     consequence = f"{own}.{meant}, which is read, never exists" if missing else "the layer is thrown away"
+    fixes: tuple[Fix, ...] = ()
+    if not any(loads(found.methods["__init__"], name)):
+        fixes = (site.replace(f"{own}.{meant}", f"Assign to {own}.{meant}", "unsafe"),)
     return Finding(
         f"{name} is a local variable of __init__ and nothing reads it: the layer is not registered and {consequence}; "
         f"assign it to {own}.{meant}",
         site.place,
         (found.site(read).related("read here"),) if missing and read is not None else (),
-        (site.replace(f"{own}.{meant}", f"Assign to {own}.{meant}", "unsafe"),),
+        fixes,
         severity=None if missing else "warning",
     )
