@@ -37,7 +37,9 @@ _SET = (
 NATIVE_METHODS: dict[type, frozenset[str]] = {
     host: frozenset(names.split())
     for host, names in {
-        str: "capitalize casefold center count encode endswith expandtabs find format format_map index isalnum isalpha "
+        str: "__str__ __repr__ __format__ __eq__ __ne__ __lt__ __hash__ __add__ __mul__ __len__ __contains__ "
+        "__getitem__ __iter__ "
+        "capitalize casefold center count encode endswith expandtabs find format format_map index isalnum isalpha "
         "isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower "
         "lstrip maketrans partition removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip "
         "split splitlines startswith strip swapcase title translate upper zfill",
@@ -403,7 +405,7 @@ class Attributes(Core):
                 case "__kwdefaults__":
                     return value.kwdefaults or None
                 case "__annotations__":
-                    return {}
+                    return value.attrs.setdefault(name, self.call(self.builtins["<annotations>"], [value], {}))
                 case "__globals__":
                     return value.module.namespace
                 case "__code__":

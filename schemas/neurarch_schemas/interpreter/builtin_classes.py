@@ -205,6 +205,7 @@ def install(machine: Machine) -> None:
     builtins["EnvironmentError"] = builtins["IOError"] = builtins["OSError"]
     builtins["<typing classes>"] = {}
     builtins["<code>"] = Builtin("code", _code)
+    builtins["<annotations>"] = Builtin("annotations", _annotations)
     builtins.update(functions())
     builtins["NotImplemented"] = NotImplemented
     builtins["Ellipsis"] = ...
@@ -430,6 +431,12 @@ def _copy_function(
         dict(source.kwdefaults),
         source.is_generator,
     )
+
+
+def _annotations(machine: Machine, function: Function) -> Value:
+    from neurarch_schemas.interpreter.libraries.typing_forms import AnnotationsView
+
+    return AnnotationsView(machine, [function])
 
 
 def _code(machine: Machine, function: Function) -> Value:

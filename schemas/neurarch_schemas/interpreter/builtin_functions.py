@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from neurarch_schemas.interpreter.scopes import Frame, function_facts
 from neurarch_schemas.interpreter.values import (
     INSTANCE_TYPES,
     MISSING,
@@ -373,7 +374,19 @@ def _locals(machine: Machine) -> Value:
     frame = machine.frame
     if frame.parent is None:
         return _globals(machine)
-    return {name: value for name, value in frame.locals.items() if not name.startswith("<")}
+    return frame_locals(frame)
+
+
+def frame_locals(frame: Frame) -> dict[str, Value]:
+    """The local variables of a call, with ``__class__`` where the function speaks of it or of ``super``."""
+    found = {name: value for name, value in frame.locals.items() if not name.startswith("<")}
+    if frame.function is not None and function_facts(frame.function.node).names_class:
+        scope: Frame | None = frame
+        while scope is not None and scope.class_cell is None:
+            scope = scope.parent
+        if scope is not None:
+            found["__class__"] = scope.class_cell
+    return found
 
 
 def _eval(machine: Machine, source: Value, namespace: Value = None, variables: Value = None) -> Value:

@@ -147,7 +147,7 @@ class Calls(Statements, Core):
             return Unknown("asynchronous code", data=True)
         if self.call_depth >= meter.budgets.depth:
             raise BudgetExceeded(f"calls nest deeper than {meter.budgets.depth} (in {function.qualname})")
-        caller = self.frame
+        caller = frame.caller = self.frame
         self.frame = frame
         self.call_depth += 1
         try:
@@ -157,6 +157,7 @@ class Calls(Statements, Core):
         finally:
             self.call_depth -= 1
             self.frame = caller
+            frame.caller = None
         return signal.value if signal.__class__ is Return else None
 
     def _start_generator(self, node: Any, frame: Frame) -> Generator:

@@ -20,6 +20,7 @@ class Frame:
     """
 
     __slots__ = (
+        "caller",
         "class_cell",
         "function",
         "global_names",
@@ -41,15 +42,24 @@ class Frame:
         self.global_names: frozenset[str] | None = None
         self.nonlocals: frozenset[str] | None = None
         self.line = 0
+        self.caller: Frame | None = None
+        """The frame that called this one, for programs that look at the stack."""
 
 
 class FunctionFacts:
     """What the body of a function says about it; worked out at the first call."""
 
-    __slots__ = ("global_names", "nonlocals", "yields")
+    __slots__ = ("global_names", "names_class", "nonlocals", "yields")
 
-    def __init__(self, yields: bool, global_names: frozenset[str] | None, nonlocals: frozenset[str] | None) -> None:
+    def __init__(
+        self,
+        yields: bool,
+        names_class: bool,
+        global_names: frozenset[str] | None,
+        nonlocals: frozenset[str] | None,
+    ) -> None:
         self.yields = yields
+        self.names_class = names_class
         self.global_names = global_names
         self.nonlocals = nonlocals
 
@@ -62,6 +72,7 @@ def function_facts(node: FunctionNode) -> FunctionFacts:
     known = getattr(node, "_facts", None)
     if known is None:
         yields = False
+        names_class = False
         global_names: set[str] = set()
         nonlocals: set[str] = set()
         pending: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
@@ -74,9 +85,11 @@ def function_facts(node: FunctionNode) -> FunctionFacts:
                 global_names.update(each.names)  # type: ignore[attr-defined]  # kind says which node it is
             elif kind is ast.Nonlocal:
                 nonlocals.update(each.names)  # type: ignore[attr-defined]
+            elif kind is ast.Name:
+                names_class = names_class or each.id in ("super", "__class__")  # type: ignore[attr-defined]
             if kind not in _SCOPES and kind is not ast.Name and kind is not ast.Constant:
                 pending.extend(ast.iter_child_nodes(each))
-        known = FunctionFacts(yields, frozenset(global_names) or None, frozenset(nonlocals) or None)
+        known = FunctionFacts(yields, names_class, frozenset(global_names) or None, frozenset(nonlocals) or None)
         node._facts = known  # type: ignore[union-attr]  # our own mark on the node
     return known
 

@@ -103,6 +103,8 @@ def _operator() -> PythonModule:
         entries[name] = plain(getattr(operator, name))
     for name, kind in kinds.items():
         entries["i" + name.removesuffix("_")] = _in_place(kind)
+    for name in list(entries):
+        entries[f"__{name.removesuffix('_')}__"] = entries[name]
     return module("operator", entries)
 
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import module, nothing
 from neurarch_schemas.interpreter.torch_nn import factories
-from neurarch_schemas.interpreter.torch_nn.tensor import MOST_VALUES, Tensor, dtypes, elementwise, mapped, new_tensor
+from neurarch_schemas.interpreter.torch_nn.tensor import (
+    MOST_VALUES,
+    Tensor,
+    dtypes,
+    elementwise,
+    like,
+    mapped,
+    new_tensor,
+)
 from neurarch_schemas.interpreter.torch_nn.tensor_methods import tensor_attr
 from neurarch_schemas.interpreter.values import MISSING, Builtin, Class, PythonModule, TypingForm, Unknown, Value
 
@@ -155,15 +163,126 @@ def _function(name: str) -> Any:
     return call
 
 
+# shapes alone: values of these are not followed
+
+
+def _same_shape(machine: Machine, values: Value, *args: Value, **kwargs: Value) -> Value:
+    array = values if isinstance(values, Tensor) else _make_array(machine, values)
+    return _array(machine, like(array, array.shape) if isinstance(array, Tensor) else array)
+
+
+def _transform(half: bool) -> Any:
+    """A Fourier transform: as long as its input, or ``n // 2 + 1`` for real input."""
+
+    def call(machine: Machine, values: Value, n: Value = None, axis: Value = -1, norm: Value = None) -> Value:
+        array = values if isinstance(values, Tensor) else _make_array(machine, values)
+        if not isinstance(array, Tensor) or not array.shape or not isinstance(axis, int):
+            return _array(machine, new_tensor(machine, None, reason="a Fourier transform"))
+        length = array.shape[axis] if n is None else n
+        if not isinstance(length, int):
+            return _array(machine, new_tensor(machine, None, reason="a Fourier transform"))
+        shape = list(array.shape)
+        shape[axis] = length // 2 + 1 if half else length
+        return _array(machine, like(array, tuple(shape)))
+
+    return call
+
+
+def _swapped(machine: Machine, values: Value, *args: Value, **kwargs: Value) -> Value:
+    """The (pseudo-)inverse of a matrix."""
+    array = values if isinstance(values, Tensor) else _make_array(machine, values)
+    if not isinstance(array, Tensor) or array.shape is None or len(array.shape) < 2:
+        return _array(machine, new_tensor(machine, None, reason="an inverse matrix"))
+    *batch, rows, columns = array.shape
+    return _array(machine, like(array, (*batch, columns, rows)))
+
+
+def _random_array(shape_from: str) -> Any:
+    """Random numbers: an array where a shape is asked for, else one number."""
+
+    def call(machine: Machine, *args: Value, size: Value = None, **kwargs: Value) -> Value:
+        if shape_from == "arguments":
+            size = args or None
+        elif shape_from == "first":
+            size = args[0] if args and size is None else size
+        elif size is None:
+            places = {"third": 2, "second": 1}
+            size = args[places[shape_from]] if len(args) > places[shape_from] else None
+        if size is None:
+            return Unknown("a random number", data=True)
+        return _array(machine, factories.filled(None)(machine, size=size))
+
+    return call
+
+
+def _random(machine: Machine) -> PythonModule:
+    unknown = lambda machine, *args, **kwargs: Unknown("a random number", data=True)  # noqa: E731
+    entries: dict[str, Value] = {
+        "seed": nothing,
+        "RandomState": unknown,
+        "default_rng": unknown,
+        "permutation": lambda machine, values: (
+            _array(machine, new_tensor(machine, (values,))) if isinstance(values, int) else _same_shape(machine, values)
+        ),
+        **{name: _random_array("arguments") for name in ("rand", "randn")},
+        **{name: _random_array("first") for name in ("random", "random_sample", "standard_normal")},
+        **{name: _random_array("second") for name in ("choice",)},
+        **{name: _random_array("third") for name in ("normal", "uniform", "randint", "laplace", "beta", "gamma")},
+    }
+    return module("numpy.random", entries, lambda key: Builtin(key, unknown))
+
+
+def _spaced(machine: Machine, start: Value, stop: Value, num: Value = 50, *args: Value, base: Value = 10.0) -> Value:
+    """``numpy.logspace``."""
+    made = _wrapped(factories.linspace)(machine, start, stop, num)
+    if isinstance(made, Tensor) and made.values is not None and isinstance(base, int | float):
+        made.values = [base**value if abs(value) < 300 else math.inf for value in made.values]
+    return made
+
+
+def _stacked(axis: int) -> Any:
+    """``vstack``, ``hstack``: arrays of one dimension are rows, or are joined end to end."""
+
+    def call(machine: Machine, arrays: Value, *args: Value, **kwargs: Value) -> Value:
+        items = [item if isinstance(item, Tensor) else _make_array(machine, item) for item in machine.iterate(arrays)]
+        flat = all(isinstance(item, Tensor) and item.shape is not None and len(item.shape) == 1 for item in items)
+        if flat and axis == 0:
+            return _array(machine, factories.stack(machine, items, 0))
+        return _array(machine, factories.cat(machine, items, 0 if flat else axis))
+
+    return call
+
+
+_FOURIER = {
+    **{name: _transform(False) for name in ("fft", "ifft")},
+    "rfft": _transform(True),
+    **dict.fromkeys(("fft2", "ifft2", "fftn", "ifftn", "fftshift", "ifftshift"), _same_shape),
+    "fftfreq": lambda machine, n, *args, **kwargs: _array(machine, new_tensor(machine, (n,))),
+    "rfftfreq": lambda machine, n, *args, **kwargs: _array(machine, new_tensor(machine, (n // 2 + 1,))),
+}
+_SHAPES: dict[str, Any] = {
+    **dict.fromkeys(("real", "imag", "angle", "conj", "conjugate"), _same_shape),
+    **dict.fromkeys(("hanning", "hamming", "blackman", "bartlett", "kaiser"), _wrapped(factories.window)),
+    "logspace": _spaced,
+    "vstack": _stacked(0),
+    "hstack": _stacked(1),
+    "row_stack": _stacked(0),
+    "transpose": lambda machine, values, axes=None: machine.call(
+        tensor_attr(machine, values, "transpose"), [] if axes is None else [list(machine.iterate(axes))], {}
+    ),
+}
+
+
 def build(machine: Machine, name: str) -> PythonModule:
     from neurarch_schemas.interpreter.torch_nn.package import setup
 
     setup(machine)
     if name == "numpy.random":
-        unknown = lambda machine, *args, **kwargs: Unknown("a random number", data=True)  # noqa: E731
-        return module(
-            name, {"seed": nothing, "RandomState": unknown, "default_rng": unknown}, lambda key: Builtin(key, unknown)
-        )
+        return _random(machine)
+    if name == "numpy.fft":
+        return module(name, _FOURIER)
+    if name == "numpy.linalg":
+        return module(name, {"inv": _swapped, "pinv": _swapped}, lambda key: Builtin(key, _function(key)))
     if name != "numpy":
         return module(name, {}, lambda key: Unknown(f"{name}.{key}", data=True))
     kinds = dtypes(machine)
@@ -218,6 +337,7 @@ def build(machine: Machine, name: str) -> PythonModule:
         prod=_function("prod"),
         array_equal=lambda machine, a, b: Unknown("numpy.array_equal", data=True),
         cumsum=_cumsum,
+        **_SHAPES,
         pi=math.pi,
         e=math.e,
         inf=math.inf,

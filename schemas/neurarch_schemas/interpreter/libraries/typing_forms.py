@@ -125,6 +125,9 @@ class AnnotationsView(dict):  # type: ignore[type-arg]  # values of the program
                 for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
                     if each.annotation is not None:
                         self[each.arg] = Annotation(each.annotation, owner.frame)
+                returns = getattr(owner.node, "returns", None)
+                if returns is not None:
+                    self["return"] = Annotation(returns, owner.frame)
 
     def interpreted_getitem(self, machine: Machine, key: Value) -> Value:
         if key not in self:

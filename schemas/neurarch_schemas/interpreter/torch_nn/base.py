@@ -12,6 +12,7 @@ from neurarch_schemas.interpreter.values import (
     MISSING,
     Builtin,
     Class,
+    ClassMethod,
     Function,
     Instance,
     Property,
@@ -30,7 +31,9 @@ def module_class(machine: Machine) -> Class:
     if known is None:
         known = Class(machine, "Module", (), {}, "torch.nn.modules.module")
         known.namespace.update({name: method(name, function) for name, function in METHODS.items()})
-        known.namespace["__class_getitem__"] = Builtin("__class_getitem__", lambda machine, key: known)
+        known.namespace["__class_getitem__"] = ClassMethod(
+            Builtin("__class_getitem__", lambda machine, cls, key: cls, binds=True)
+        )
         known.namespace.update(dump_patches=False, _version=1, call_super_init=False, _compiled_call_impl=None)
         machine.state["torch.nn.Module"] = known
     return known

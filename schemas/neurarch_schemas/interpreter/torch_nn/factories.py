@@ -129,6 +129,15 @@ def arange(machine: Machine, *args: Value, dtype: Value = None, **options: Value
     return new_tensor(machine, (count,), values, kind)
 
 
+def closed_range(machine: Machine, start: Value, end: Value, step: Value = 1, **options: Value) -> Tensor:
+    """``torch.range``, which holds its end."""
+    if not all(isinstance(bound, int | float) for bound in (start, end, step)) or not step:
+        return new_tensor(machine, None, reason="torch.range")
+    count = int((end - start) / step) + 1
+    values = [start + place * step for place in range(count)] if count <= MOST_VALUES else None
+    return new_tensor(machine, (count,), values)
+
+
 def linspace(
     machine: Machine,
     start: Value,
@@ -263,6 +272,35 @@ def stack(machine: Machine, tensors: Value, dim: Value = 0, **options: Value) ->
     return like(items[0], (*shape[:place], len(items), *shape[place:]), values)
 
 
+def joined(axis: int) -> Any:
+    """``vstack``, ``hstack`` and ``dstack``: with dimensions added where tensors have too few, then joined."""
+
+    def call(machine: Machine, tensors: Value, **options: Value) -> Tensor:
+        items = []
+        flat = True
+        for item in machine.iterate(tensors):
+            if not isinstance(item, Tensor) or item.shape is None:
+                return new_tensor(machine, None, reason="a concatenation of unknown tensors")
+            flat = flat and len(item.shape) <= 1
+            shape = item.shape or (1,)
+            if axis == 0 and len(shape) == 1:
+                shape = (1, *shape)
+            elif axis == 2:
+                shape = (1, *shape, 1) if len(shape) == 1 else (*shape, 1) if len(shape) == 2 else shape
+            items.append(like(item, shape, item.values))
+        return cat(machine, items, 0 if axis == 1 and flat else axis)
+
+    return call
+
+
+def polar(machine: Machine, absolute: Value, angle: Value, **options: Value) -> Value:
+    if not isinstance(absolute, Tensor) or not isinstance(angle, Tensor):
+        return new_tensor(machine, None, reason="torch.polar")
+    made = like(absolute, broadcast(absolute.shape, angle.shape))
+    made.dtype = dtypes(machine)["complex64"]
+    return made
+
+
 def eye(machine: Machine, rows: Value, columns: Value = None, **options: Value) -> Tensor:
     found, reason = sizes(machine, (rows, rows if columns is None else columns))
     return new_tensor(machine, found, None, None, reason)
@@ -290,8 +328,8 @@ def window(machine: Machine, length: Value, *args: Value, **options: Value) -> T
     return new_tensor(machine, found, None, None, reason)
 
 
-def diff(machine: Machine, source: Value, **options: Value) -> Value:
-    if isinstance(source, Tensor) and source.shape is not None and len(source.shape) == 1:
+def diff(machine: Machine, source: Value, *args: Value, **options: Value) -> Value:
+    if not args and not options and isinstance(source, Tensor) and source.shape is not None and len(source.shape) == 1:
         values = None
         if source.values is not None:
             values = [b - a for a, b in zip(source.values, source.values[1:], strict=False)]
@@ -300,7 +338,9 @@ def diff(machine: Machine, source: Value, **options: Value) -> Value:
 
 
 def unique(machine: Machine, source: Value, *args: Value, return_counts: Value = False, **options: Value) -> Value:
-    if not isinstance(source, Tensor) or source.values is None or options.get("return_inverse"):
+    along = options.get("dim", args[3] if len(args) > 3 else None)
+    inverse = options.get("return_inverse", args[1] if len(args) > 1 else False)
+    if not isinstance(source, Tensor) or source.values is None or inverse or along is not None:
         return new_tensor(machine, None, reason="torch.unique")
     found = sorted(set(source.values))
     made = like(source, (len(found),), found)

@@ -10,6 +10,7 @@ from neurarch_schemas.interpreter.torch_nn import factories, parametrize, shapes
 from neurarch_schemas.interpreter.torch_nn.base import module_class, new_parameter
 from neurarch_schemas.interpreter.torch_nn.containers import container_classes
 from neurarch_schemas.interpreter.torch_nn.layers import layer_classes
+from neurarch_schemas.interpreter.torch_nn.pointwise import PAIRS
 from neurarch_schemas.interpreter.torch_nn.tensor import Device, Tensor, dtypes, elementwise, new_tensor, unknown_tensor
 from neurarch_schemas.interpreter.torch_nn.tensor_methods import METHODS, tensor_attr
 from neurarch_schemas.interpreter.torch_nn.transformer import transformer_classes
@@ -17,6 +18,7 @@ from neurarch_schemas.interpreter.values import (
     MISSING,
     Builtin,
     Class,
+    ClassMethod,
     Instance,
     PythonModule,
     TypingForm,
@@ -199,10 +201,12 @@ def _tensor_function(name: str) -> Any:
         first = args[0] if args else kwargs.pop("input", None)
         if isinstance(first, Tensor):
             found = tensor_attr(machine, first, name)
+            if isinstance(found, Tensor):
+                return found
             if found is not MISSING:
                 kwargs.pop("out", None)
                 return machine.call(found, list(args[1:]), kwargs)
-        if type(first) is Unknown and not first.data:
+        if type(first) is Unknown:
             return unknown_tensor(machine, first.reason)
         if isinstance(first, int | float) and name in _SCALARS:
             return _SCALARS[name](first)
@@ -222,36 +226,14 @@ _SCALARS: dict[str, Any] = {
 }
 
 
-_PAIRS = {
-    "add": "add",
-    "sub": "sub",
-    "subtract": "sub",
-    "mul": "mul",
-    "multiply": "mul",
-    "div": "truediv",
-    "divide": "truediv",
-    "true_divide": "truediv",
-    "pow": "pow",
-    "maximum": "max",
-    "minimum": "min",
-    "floor_divide": "floordiv",
-    "remainder": "mod",
-    "eq": "eq",
-    "ne": "ne",
-    "lt": "lt",
-    "le": "le",
-    "gt": "gt",
-    "ge": "ge",
-}
-
-
 def _pair(name: str) -> Any:
-    def call(machine: Machine, a: Value = None, b: Value = None, **options: Value) -> Value:
-        a, b = options.get("input", a), options.get("other", b)
-        rounding = options.get("rounding_mode")
-        kind = "floordiv" if name == "truediv" and rounding == "floor" else name
+    """A function of two operands, either of which may be the tensor."""
+    kind = PAIRS.get(name, name)
+
+    def call(machine: Machine, a: Value = None, b: Value = None, *args: Value, **options: Value) -> Value:
+        a, b = options.pop("input", a), options.pop("other", b)
         if isinstance(a, Tensor):
-            return elementwise(a, b, kind, False)
+            return machine.call(tensor_attr(machine, a, name), [b, *args], options)
         if isinstance(b, Tensor):
             return elementwise(b, a, kind, True)
         return Unknown(f"torch.{name}", data=True)
@@ -298,14 +280,15 @@ def _torch(machine: Machine) -> PythonModule:
             ("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"), factories.window
         ),
         arange=factories.arange,
-        range=lambda machine, start, end, step=1, **k: factories.arange(machine, start, end + step, step, **k),
+        range=factories.closed_range,
         linspace=factories.linspace,
         cat=factories.cat,
         concat=factories.cat,
         concatenate=factories.cat,
         stack=factories.stack,
-        vstack=factories.cat,
-        hstack=lambda machine, tensors: factories.cat(machine, tensors, 0),
+        **dict.fromkeys(("vstack", "row_stack"), factories.joined(0)),
+        hstack=factories.joined(1),
+        dstack=factories.joined(2),
         outer=factories.outer,
         ger=factories.outer,
         meshgrid=factories.meshgrid,
@@ -318,13 +301,13 @@ def _torch(machine: Machine) -> PythonModule:
         full_like=factories.like_factory(None),
         rand_like=factories.like_factory(None),
         randn_like=factories.like_factory(None),
-        **{key: _pair(name) for key, name in _PAIRS.items()},
+        **{key: _pair(key) for key in (*PAIRS, "add", "sub", "subtract", "pow")},
         diff=factories.diff,
         diag=factories.diagonal,
         qr=factories.orthogonal_triangular,
         unique=factories.unique,
         einsum=lambda machine, equation, *operands: factories.einsum(machine, equation, operands),
-        polar=lambda machine, a, b: a,
+        polar=factories.polar,
         is_tensor=lambda machine, value: isinstance(value, Tensor),
         numel=lambda machine, value: METHODS["numel"](machine, value),
         is_floating_point=lambda machine, value: value.dtype.is_floating_point if isinstance(value, Tensor) else False,
@@ -704,7 +687,9 @@ def _data(machine: Machine) -> PythonModule:
     }
     for cls in entries.values():
         cls.namespace["__init__"] = method("__init__", nothing)
-        cls.namespace["__class_getitem__"] = Builtin("__class_getitem__", lambda machine, key, cls=cls: cls)
+        cls.namespace["__class_getitem__"] = ClassMethod(
+            Builtin("__class_getitem__", lambda machine, cls, key: cls, binds=True)
+        )
     return module("torch.utils.data", entries)
 
 

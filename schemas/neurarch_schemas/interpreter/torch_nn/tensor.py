@@ -144,6 +144,8 @@ class Tensor:
         return Unknown("the value of a tensor", data=True)
 
     def interpreted_getitem(self, machine: Machine, key: Value) -> Value:
+        from neurarch_schemas.interpreter.torch_nn.indexing import index
+
         return index(machine, self, key)
 
     def interpreted_setitem(self, machine: Machine, key: Value, item: Value) -> None:
@@ -437,56 +439,3 @@ def matmul(left: Any, right: Any) -> Any:
         return like(left, (*b[:-2], b[-1]))
     batch = broadcast(a[:-2], b[:-2])
     return like(left, None if batch is None else (*batch, a[-2], b[-1]))
-
-
-def index(machine: Machine, source: Tensor, key: Value) -> Value:
-    """Indexing by integers, slices, None and Ellipsis; anything else has an unknown shape."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    shape = source.shape
-    if shape is None or any(
-        not (each is None or each is ... or isinstance(each, int | slice)) or isinstance(each, bool) for each in keys
-    ):
-        if (
-            shape is not None
-            and len(keys) == 1
-            and isinstance(keys[0], Tensor)
-            and keys[0].shape is not None
-            and keys[0].dtype.name != "bool"
-        ):
-            return like(source, (*keys[0].shape, *shape[1:]))
-        return like(source, None)
-    used = sum(1 for each in keys if each is not None and each is not ...)
-    if used > len(shape):
-        machine.fail("IndexError", "too many indices for tensor")
-    if ... in keys:
-        place = keys.index(...)
-        keys[place : place + 1] = [slice(None)] * (len(shape) - used)
-    else:
-        keys.extend([slice(None)] * (len(shape) - used))
-    result: list[int] = []
-    picks: list[range | list[int]] = []
-    dimension = 0
-    for each in keys:
-        if each is None:
-            result.append(1)
-            continue
-        size = shape[dimension]
-        dimension += 1
-        if isinstance(each, int):
-            if not -size <= each < size:
-                machine.fail("IndexError", f"index {each} is out of bounds for dimension of size {size}")
-            picks.append([each % size])
-        else:
-            if any(not (part is None or isinstance(part, int)) for part in (each.start, each.stop, each.step)):
-                return like(source, None)
-            chosen = range(size)[each]
-            picks.append(chosen)
-            result.append(len(chosen))
-    values = None
-    if source.values is not None:
-        strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
-        values = [source.values[sum(i * s for i, s in zip(place, strides, strict=True))] for place in product(*picks)]
-    made = like(source, tuple(result), values)
-    if not result and values is not None and source.cls.name == "ndarray":
-        return values[0]
-    return made
