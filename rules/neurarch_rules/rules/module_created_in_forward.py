@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import PythonFile, assignments, nodes, python_file
+from neurarch_rules.facts.python_file import (
+    ClassFacts,
+    FunctionNode,
+    PythonFile,
+    assignments,
+    nodes,
+    python_file,
+    self_attribute,
+    unmoved,
+)
 
 RULE = RuleInfo(
     name="module-created-in-forward",
@@ -18,46 +27,97 @@ RULE = RuleInfo(
 )
 
 
+DROPOUTS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+KEPT_CHECKS = ("hasattr", "getattr", "isinstance")
+
+
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for found in file.modules:
-        method = found.methods.get("forward")
-        if method is None:
+        for method in _run_by_forward(found):
+            yield from _in_method(file, found, method)
+
+
+def _run_by_forward(found: ClassFacts) -> list[FunctionNode]:
+    """``forward`` and what it calls on self, where nothing else of the class calls it."""
+    forward = found.methods.get("forward")
+    if forward is None:
+        return []
+    reached = [forward]
+    for method in reached:
+        for name in sorted(_called_on_self(method)):
+            helper = found.methods.get(name)
+            if helper is not None and helper not in reached and not helper.decorator_list:
+                reached.append(helper)
+    others = {
+        name for key, method in found.methods.items() if method not in reached for name in _called_on_self(method)
+    }
+    return [method for method in reached if method is forward or method.name not in others]
+
+
+def _called_on_self(method: FunctionNode) -> set[str]:
+    names = (self_attribute(node.func) for node in nodes(method) if isinstance(node, ast.Call))
+    return {name for name in names if name is not None}
+
+
+def _in_method(file: PythonFile, found: ClassFacts, method: FunctionNode) -> Iterator[Finding]:
+    called = {node.func.id for node in nodes(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    for node in nodes(method):
+        made = _fresh(file, method, node, called)
+        if made is None:
             continue
-        called = {
-            node.func.id for node in nodes(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        }
-        for node in nodes(method):
-            made = _fresh(file, node, called)
-            if made is not None:
-                name = ast.unparse(made.func)
-                yield Finding(
-                    f"{name} is made inside forward: every call has fresh random weights that no optimizer, state_dict "
-                    f"or .to() knows, so nothing is learned; make it in __init__ and call it here",
-                    found.site(made).place,
-                )
+        name, where = ast.unparse(made.func), "forward" if method.name == "forward" else f"{method.name}, in forward"
+        if file.layer(made) in DROPOUTS:
+            yield Finding(
+                f"{name} is made inside {where}: a new layer is always in training mode, so values are dropped after "
+                "model.eval() too; make it in __init__, or use F.dropout(x, p, self.training)",
+                found.site(made).place,
+                severity="warning",
+            )
+        else:
+            yield Finding(
+                f"{name} is made inside {where}: every call has fresh random weights that no optimizer, state_dict "
+                f"or .to() knows, so nothing is learned; make it in __init__ and call it here",
+                found.site(made).place,
+            )
 
 
-def _fresh(file: PythonFile, node: ast.AST, called: set[str]) -> ast.Call | None:
-    """``nn.Linear(...)(x)``, or a local layer that is called; a layer kept on self is made once, elsewhere judged."""
+def _fresh(file: PythonFile, method: FunctionNode, node: ast.AST, called: set[str]) -> ast.Call | None:
+    """``nn.Linear(...)(x)``, a local layer that is called, or an attribute that each call replaces."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Call) and _is_layer(file, node.func):
         return node.func
+    if isinstance(node, ast.For) and isinstance(node.iter, ast.List | ast.ListComp):
+        items = node.iter.elts if isinstance(node.iter, ast.List) else [node.iter.elt]
+        if items and isinstance(items[0], ast.Call) and all(file.makes_parameters(item) for item in items):
+            return items[0]
     for target, value in assignments(node):
-        if (
-            isinstance(target, ast.Name)
-            and (target.id in called or _is_parameter(file, value))
-            and isinstance(value, ast.Call)
-            and _is_layer(file, value)
-        ):
-            return value
+        if not isinstance(value, ast.Call) or not _is_layer(file, value):
+            continue
+        if isinstance(target, ast.Name) and (target.id in called or file.is_parameter(value)):
+            return _layer_call(value)
+        if self_attribute(target) is not None and node in method.body and not _is_kept(method, target):
+            return _layer_call(value)
     return None
 
 
-def _is_parameter(file: PythonFile, value: ast.expr | None) -> bool:
-    return isinstance(value, ast.Call) and file.qualified(value.func) == "torch.nn.Parameter"
+def _layer_call(value: ast.Call) -> ast.Call:
+    inner = unmoved(value)
+    return inner if isinstance(inner, ast.Call) else value
+
+
+def _is_kept(method: FunctionNode, target: ast.expr) -> bool:
+    """The attribute may be made once only: the method returns before, asks first, or does not use it itself."""
+    attribute = self_attribute(target)
+    line = getattr(target, "lineno", 0)
+    early = any(isinstance(node, ast.Return) and node.lineno < line for node in nodes(method))
+    asked = any(isinstance(node, ast.Call) and getattr(node.func, "id", "") in KEPT_CHECKS for node in nodes(method))
+    uses = any(
+        isinstance(node, ast.Call) and self_attribute(node.func) == attribute and node.lineno > line
+        for node in nodes(method)
+    )
+    return early or asked or not uses or method.name != "forward"
 
 
 def _is_layer(file: PythonFile, call: ast.Call) -> bool:
-    if file.qualified(call.func) == "torch.nn.Parameter":
-        return True
-    return file.layer(call) is not None and file.makes_parameters(call)
+    layer = file.layer(call)
+    return file.is_parameter(call) or layer in DROPOUTS or file.makes_parameters(call)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import PythonFile, Site, assignments, nodes, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, nodes, python_file
 
 RULE = RuleInfo(
     name="module-instance-repeated",
@@ -18,6 +18,7 @@ RULE = RuleInfo(
 )
 
 
+CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 DELIBERATE = ("shared", "same", "tied")
 """Words in a variable's name that say the sharing is meant."""
 
@@ -26,42 +27,95 @@ def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for placed in file.units:
         for node in placed.unit.parents:
-            if isinstance(node, ast.ListComp) and _same_in_all(file, placed.unit.parents, node):
+            if isinstance(node, ast.ListComp | ast.GeneratorExp) and _same_in_all(file, placed.unit.parents, node):
                 yield _of_comprehension(Site(placed, node), node)
-            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
-                continue
-            listed, count = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
-            if not isinstance(listed, ast.List) or len(listed.elts) != 1:
-                continue
-            if isinstance(count, ast.Constant) and count.value in (0, 1):
-                continue
-            if not _is_fresh(file, placed.unit.parents, node, listed.elts[0]):
-                continue
-            site = Site(placed, node)
-            item, times = ast.unparse(listed.elts[0]), ast.unparse(count)
-            fixes: tuple[Fix, ...] = ()
-            if isinstance(listed.elts[0], ast.Call):
-                fixes = (site.replace(f"[{item} for _ in range({times})]", "Make one layer each", "unsafe"),)
+            if isinstance(node, ast.For):
+                yield from _in_loop(file, Site(placed, node), node)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+                yield from _of_product(file, Site(placed, node), node)
+
+
+def _of_product(file: PythonFile, site: Site, node: ast.BinOp) -> Iterator[Finding]:
+    """``[layer] * n``"""
+    listed, count = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
+    if not isinstance(listed, ast.List) or not listed.elts:
+        return
+    if isinstance(count, ast.Constant) and count.value in (0, 1):
+        return
+    if not all(_is_fresh(file, site, node, item) for item in listed.elts):
+        return
+    item, times = ", ".join(map(ast.unparse, listed.elts)), ast.unparse(count)
+    one = len(listed.elts) == 1
+    fixes: tuple[Fix, ...] = ()
+    if one and isinstance(listed.elts[0], ast.Call):
+        fixes = (site.replace(f"[{item} for _ in range({times})]", "Make one layer each", "unsafe"),)
+    advice = f"write [{item} for _ in range({times})]" if one else "make them in a comprehension"
+    inside = "" if isinstance(listed.elts[0], ast.Call) or not one else " with the constructor inside"
+    what = "one and the same module" if one else "the same modules"
+    yield Finding(
+        f"[{item}] * {times} holds {what} {times} times: all positions share one set of weights, and the model has the "
+        f"parameters of one; {advice}{inside}",
+        site.place,
+        fixes=fixes,
+    )
+
+
+def _in_loop(file: PythonFile, site: Site, loop: ast.For) -> Iterator[Finding]:
+    """``for _ in range(n): self.layers.append(layer)`` of a layer made once, before the loop."""
+    if not isinstance(loop.iter, ast.Call) or getattr(loop.iter.func, "id", "") != "range":
+        return
+    parents = site.placed.unit.parents
+    for statement in loop.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "append":
+            continue
+        if len(call.args) != 1 or not isinstance(call.args[0], ast.Name):
+            continue
+        name = call.args[0].id
+        stored = any(isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+                     for node in nodes(loop))  # fmt: skip
+        if stored or _is_meant(call.func.value) or not _is_module_list(file, site, call.func.value):
+            continue
+        if _made_once(file, parents, loop, name) and _only_in_range(parents, loop):
             yield Finding(
-                f"[{item}] * {times} holds one and the same module {times} times: all positions share one set of "
-                f"weights, and the model has the parameters of one; write [{item} for _ in range({times})]"
-                + ("" if isinstance(listed.elts[0], ast.Call) else " with the constructor inside"),
-                site.place,
-                fixes=fixes,
+                f"every pass of the loop appends one and the same {name}: all positions share one set of weights, and "
+                f"the model has the parameters of one; make {name} inside the loop",
+                site.at(call).place,
             )
 
 
-def _same_in_all(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.ListComp) -> bool:
-    """``[layer for _ in range(n)]`` of a layer made once, before."""
+def _only_in_range(parents: dict[ast.AST, ast.AST], loop: ast.For) -> bool:
+    """The loop itself is not repeated, and nothing ends it early."""
+    ends = any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in nodes(loop))
+    return not ends and not isinstance(parents[loop], ast.For | ast.While)
+
+
+def _is_module_list(file: PythonFile, site: Site, owner: ast.expr) -> bool:
+    """The list is a ModuleList made in the same function."""
+    return any(
+        value is not None and file.layer(value) == "ModuleList"
+        for item in nodes(_function(site.placed.unit.parents, site.node))
+        for target, value in assignments(item)
+        if ast.dump(target).replace("Store", "Load") == ast.dump(owner)
+    )
+
+
+def _is_meant(target: ast.AST) -> bool:
+    """A word in the name says that sharing is meant."""
+    return any(word in ast.unparse(target).lower() for word in DELIBERATE)
+
+
+def _same_in_all(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.ListComp | ast.GeneratorExp) -> bool:
+    """``[layer for _ in range(n)]`` of a layer made once, before, or handed in."""
     item, generator = node.elt, node.generators[0]
     if not isinstance(item, ast.Name) or len(node.generators) != 1 or not isinstance(generator.iter, ast.Call):
         return False
     if getattr(generator.iter.func, "id", "") != "range" or getattr(generator.target, "id", item.id) == item.id:
         return False
-    return _container(file, parents, node) and _made_once(file, parents, node, item.id)
+    return _container(file, parents, node) and _is_one(file, parents, node, item.id)
 
 
-def _of_comprehension(site: Site, node: ast.ListComp) -> Finding:
+def _of_comprehension(site: Site, node: ast.ListComp | ast.GeneratorExp) -> Finding:
     item = ast.unparse(node.elt)
     return Finding(
         f"every entry of {ast.unparse(node)} is one and the same module: all positions share one set of weights, and "
@@ -70,29 +124,53 @@ def _of_comprehension(site: Site, node: ast.ListComp) -> Finding:
     )
 
 
-def _is_fresh(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST, item: ast.expr) -> bool:
-    """The repeated item is made on the spot and ends in a container of modules."""
+def _is_fresh(file: PythonFile, site: Site, node: ast.AST, item: ast.expr) -> bool:
+    """The repeated item is one module: made on the spot, or put into a container of modules."""
+    parents = site.placed.unit.parents
     if isinstance(item, ast.Call):
         return file.makes_parameters(item)
-    return isinstance(item, ast.Name) and _container(file, parents, node) and _made_once(file, parents, node, item.id)
+    return isinstance(item, ast.Name) and _container(file, parents, node) and _is_one(file, parents, node, item.id)
 
 
 def _container(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST) -> bool:
     above = parents[node]
     above = parents[above] if isinstance(above, ast.Starred) else above
-    return isinstance(above, ast.Call) and file.qualified(above.func) in ("torch.nn.ModuleList", "torch.nn.Sequential")
+    if not isinstance(above, ast.Call) or file.qualified(above.func) not in CONTAINERS:
+        return False
+    kept = parents[above]
+    return not (isinstance(kept, ast.Assign) and any(_is_meant(target) for target in kept.targets))
+
+
+def _is_one(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST, name: str) -> bool:
+    """What the name holds is one module: made once in the function, or an argument that is never replaced."""
+    if any(word in name.lower() for word in DELIBERATE):
+        return False
+    function = _function(parents, node)
+    values = _values(function, name)
+    if not isinstance(function, FUNCTIONS) or values:
+        return _made_once(file, parents, node, name)
+    return any(item.arg == name for item in (*function.args.args, *function.args.kwonlyargs))
 
 
 def _made_once(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST, name: str) -> bool:
     """The only assignment of the name in the function makes a layer."""
     if any(word in name.lower() for word in DELIBERATE):
         return False
-    while not isinstance(node, ast.FunctionDef) and parents[node] is not node:
-        node = parents[node]
-    values = [
+    values = _values(_function(parents, node), name)
+    return len(values) == 1 and values[0] is not None and file.makes_parameters(values[0])
+
+
+def _values(function: ast.AST, name: str) -> list[ast.expr | None]:
+    return [
         value
-        for item in nodes(node)
+        for item in nodes(function)
         for target, value in assignments(item)
         if isinstance(target, ast.Name) and target.id == name
     ]
-    return len(values) == 1 and values[0] is not None and file.makes_parameters(values[0])
+
+
+def _function(parents: dict[ast.AST, ast.AST], node: ast.AST) -> ast.AST:
+    """The function around a node, else the outermost statement."""
+    while not isinstance(node, FUNCTIONS) and parents[node] is not node:
+        node = parents[node]
+    return node
