@@ -42,22 +42,20 @@ def figure(rows: Sequence[StructureRow]) -> str:
                 y += 30
             continue
         items = groups[index]
-        in_layer = items[0].group is not None
+        names += [row.type for row in reversed(items)]
+        if items[0].group is None:
+            y = _draw_rows(shapes, items, y)
+            continue
         top = y
-        y += GAP if in_layer else 0
-        for row in reversed(items):
-            names.append(row.type)
-            y = _draw(shapes, row, y)
-        if in_layer:
-            y += GAP - 6
-            shapes.insert(0, _frame(top, y - top))
-            label = _label(items[0])
-            shapes.append(_text(WIDTH + 8, (top + y) / 2 + 4, label, "start", "repeat"))
-            y += GAP
+        y = _draw_rows(shapes, items, _line(shapes, y, GAP))
+        shapes.insert(0, _frame(top, y - top))
+        siblings = [each[0] for each in groups if each[0].group == items[0].group]
+        shapes.append(_text(WIDTH + 8, (top + y) / 2 + 4, _label(items[0], siblings), "start", "repeat"))
+        y = _line(shapes, y, GAP)
     height = y + MARGIN
     title = "Structure: " + ", ".join(reversed(names[:12])) + ("" if len(names) <= 12 else ", ...")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 90} {height:.0f}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 130} {height:.0f}" role="img" '
         f'aria-label="{escape(title, quote=True)}" class="structure" '
         'font-family="system-ui, sans-serif" font-size="13">'
         "<style>.structure text{fill:var(--text,#1c1e21)}.structure .repeat{font-weight:600}"
@@ -67,11 +65,48 @@ def figure(rows: Sequence[StructureRow]) -> str:
     )
 
 
-def _label(row: StructureRow) -> str:
-    """How often a layer stands there: "x 62", "5 in each of 5 cycles", "layer 0"."""
+def _label(row: StructureRow, siblings: Sequence[StructureRow]) -> str:
+    """How often a layer stands there: "x 62", or its share of a cycle: "5 of 6, x 5"."""
     if row.times == 1:
         return f"layer {row.index}"
-    return f"x {row.times:,}" if row.times == row.repeat or row.repeat == 1 else f"{row.cycles:,} x {row.repeat:,}"
+    if len(siblings) == 1:
+        return f"x {row.times:,}"
+    return f"{row.repeat:,} of {sum(each.repeat for each in siblings):,}, x {row.cycles:,}"
+
+
+def _draw_rows(shapes: list[str], rows: Sequence[StructureRow], y: float) -> float:
+    """Rows from the last to the first, each addition joined to where its branch left the residual stream.
+
+    Behind a last norm the stream branches above the norm of the block before, else below the block's own.
+    """
+    after = bool(rows) and rows[-1].kind == "norm"
+    joined: float | None = None
+    blocks = 0
+    for row in reversed(rows):
+        leaves = row.kind == "add" or (after and row.kind == "norm" and blocks)
+        if joined is not None and leaves:
+            shapes.append(_branch(joined, y - GAP / 2))
+            joined = None
+        if row.kind == "add":
+            joined, blocks = y + 10, 0
+        blocks += row.kind not in ("add", "norm")
+        y = _draw(shapes, row, y)
+    if joined is not None:
+        shapes.append(_branch(joined, y - GAP / 2))
+    return y
+
+
+def _branch(joins: float, leaves: float) -> str:
+    """The residual connection: from the stream around a block to its addition."""
+    middle, side, corner = WIDTH / 2, 30, 6
+    up = f"Q{side} {leaves} {side} {leaves - corner}V{joins + corner}"
+    back = f"Q{side} {joins} {side + corner} {joins}H{middle - 9}"
+    return f'<path d="M{middle} {leaves}H{side + corner}{up}{back}"/>'
+
+
+def _line(shapes: list[str], y: float, length: float) -> float:
+    shapes.append(f'<path d="M{WIDTH / 2} {y}v{length}"/>')
+    return y + length
 
 
 def _draw(shapes: list[str], row: StructureRow, y: float) -> float:
@@ -93,8 +128,7 @@ def _draw(shapes: list[str], row: StructureRow, y: float) -> float:
             f'stroke="var(--line,#6b7280)"/>{_text(middle, y + 22, row.type)}</g>'
         )
         y += BOX
-    shapes.append(f'<path d="M{middle} {y}v{GAP}"/>' if row.kind != "input" else "")
-    return y + GAP
+    return y + GAP if row.kind == "input" else _line(shapes, y, GAP)
 
 
 def _frame(y: float, height: float) -> str:

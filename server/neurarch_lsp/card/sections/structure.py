@@ -44,7 +44,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
             )
             for number, (row, shape) in enumerate(zip(found, shapes, strict=True), 1)
         ),
-        numeric=frozenset({0, 4, 5, 6}),
+        numeric=frozenset({0, 3, 4, 5, 6}),
         caption=f"Shapes for a batch of {assumed.batch} and {length:,} tokens"
         + ("; n is not told by the file." if any(None in shape for shape in shapes) else "."),
     )
