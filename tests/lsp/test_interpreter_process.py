@@ -60,6 +60,23 @@ def test_nothing_of_the_working_folder_is_imported(tmp_path: Path, monkeypatch: 
         process.end()
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is looked up in /proc")
+def test_edited_texts_are_not_kept() -> None:
+    code = GPT + "".join(
+        f"\n\ndef function_{number}(a, b=({number}, [a for a in range(3)])):\n    return a\n" for number in range(2000)
+    )
+    process = InterpreterProcess()
+    try:
+        memory = []
+        for number in range(12):
+            process("/nowhere/gpt.py", f"{code}\n# {number}\n", [], False)
+            assert process._child is not None
+            memory.append(int(Path(f"/proc/{process._child.pid}/statm").read_text().split()[1]))
+    finally:
+        process.end()
+    assert memory[-1] < memory[2] * 1.2, memory
+
+
 async def opened(command: list[str] | None = None) -> Wire:
     wire = await Wire.start(command=command)
     await wire.initialize()

@@ -1,49 +1,90 @@
 """Random edits with every feature requested between them: nothing stale, nothing logged, the end as if opened afresh.
 
-``NEURARCH_EDITS=10000`` makes the long run; memory must then stay flat.
+``NEURARCH_EDITS=10000`` makes the long run; memory, with that of the interpreter's process, must then stay flat.
+``NEURARCH_SEED`` chooses other edits.
 """
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import json
 import os
 import random
+import re
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from . import samples
 from .clients import SERVER, split_lines, units
+from .test_python_models import GPT
 from .wire import Wire
 
 pytestmark = pytest.mark.asyncio
 
 EDITS = int(os.environ.get("NEURARCH_EDITS", "300"))
-URI = "file:///nowhere/random/config.json"
-FRESH = "file:///nowhere/fresh/config.json"
-PIECES = (
-    "{", "}", "[", "]", ",", ":", '"', "\n", "\r\n", "\r", "🤖", "混合", "\u2028", "\u000c", "\u0085", "null", "NaN",
-    "-1", "1e999", '"num_key_value_heads": 3,', '"model_type": "mixtral",', "// comment\n", "/*", "<<<<<<< HEAD\n",
-    "\ufeff", "\x00", "9" * 40,
+SEED = int(os.environ.get("NEURARCH_SEED", "20240601"))
+COMMON = ("\n", "\r\n", "\r", "🤖", "混合", "\u2028", "\u000c", "\u0085", "<<<<<<< HEAD\n", "\ufeff", "\x00", "9" * 40)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of document: what is typed into it, and the texts that it is now and then replaced by."""
+
+    name: str
+    language: str
+    texts: tuple[str, ...]
+    pieces: tuple[str, ...]
+
+
+CONFIG = Kind(
+    "config.json",
+    "json",
+    (samples.text(samples.LLAMA), samples.text(samples.MOE), '{"name": "app"}', "", "{}"),
+    (
+        "{", "}", "[", "]", ",", ":", '"', "null", "NaN", "-1", "1e999", '"num_key_value_heads": 3,',
+        '"model_type": "mixtral",', "// comment\n", "/*", *COMMON,
+    ),
 )  # fmt: skip
-TEXTS = (samples.text(samples.LLAMA), samples.text(samples.MOE), '{"name": "app"}', "", "{}")
+CODE = Kind(
+    "model.py",
+    "python",
+    (
+        GPT,
+        "from transformers import LlamaConfig, LlamaForCausalLM\n\n"
+        "config = LlamaConfig(hidden_size=96, num_attention_heads=7)\nmodel = LlamaForCausalLM(config)\n",
+        "import os\n\nprint(os.name)\n",
+        "",
+    ),
+    (
+        "(", ")", "[", ":", "    ", "\t", "#", '"""', "'", "\\", "self.extra = nn.Linear(8, 8)\n",
+        "import torch.nn as nn\n", "class Other(nn.Module):\n    pass\n", "n_layer = 7\n", "lambda",
+        "for x in range(10**9):\n", "-1", *COMMON,
+    ),
+)  # fmt: skip
 REQUESTS = tuple(
     f"textDocument/{name}"
     for name in (
         "hover", "completion", "inlayHint", "codeLens", "documentSymbol", "foldingRange", "selectionRange",
         "documentLink", "definition", "references", "documentHighlight", "codeAction", "formatting", "prepareRename",
+        "rename",
     )
 )  # fmt: skip
+COMMANDS = ("neurarch.report", "neurarch.status", "neurarch.debugInformation")
 
 
 class Editor:
     """A text and the edits of somebody in a hurry."""
 
-    def __init__(self, chance: random.Random, encoding: str) -> None:
+    def __init__(self, chance: random.Random, encoding: str, kind: Kind) -> None:
         self.chance = chance
         self.encoding = encoding
-        self.text = TEXTS[0]
+        self.kind = kind
+        self.text = kind.texts[0]
         self.version = 1
         self.past: list[str] = []
 
@@ -65,7 +106,7 @@ class Editor:
             text = (
                 self.past.pop(self.chance.randrange(len(self.past)))
                 if self.past and kind < 0.05
-                else self.chance.choice(TEXTS)
+                else self.chance.choice(self.kind.texts)
             )
             self.text = text
             return {"text": text}
@@ -75,35 +116,46 @@ class Editor:
         end = min(end, start + self.chance.choice((0, 0, 0, 1, 1, 3, 40)))
         if self.text[end - 1 : end + 1] == "\r\n":
             end = max(start, end - 1)
-        new = "" if kind < 0.35 else self.chance.choice(PIECES)
+        new = "" if kind < 0.35 else self.chance.choice(self.kind.pieces)
         if kind > 0.95:
-            other = self.chance.choice(TEXTS)
+            other = self.chance.choice(self.kind.texts)
             new = other[len(other) // 2 :]
         span = {"start": self.position(start), "end": self.position(end)}
         self.text = self.text[:start] + new + self.text[end:]
         return {"range": span, "text": new}
 
 
-def parameters(editor: Editor, method: str) -> dict[str, Any]:
-    place = editor.position(editor.somewhere())
+def parameters(uri: str, place: dict[str, int], method: str) -> dict[str, Any]:
     span = {"start": {"line": 0, "character": 0}, "end": place}
-    context: dict[str, Any] = {"textDocument/references": {"includeDeclaration": True}}.get(method, {"diagnostics": []})
-    found: dict[str, Any] = {
-        "textDocument": {"uri": URI},
-        "position": place,
-        "positions": [place],
-        "range": span,
-        "options": {"tabSize": 2, "insertSpaces": True},
-    }
-    return found if method == "textDocument/completion" else {**found, "context": context}
+    document: dict[str, Any] = {"textDocument": {"uri": uri}}
+    at = {**document, "position": place}
+    return {
+        "textDocument/references": {**at, "context": {"includeDeclaration": True}},
+        "textDocument/selectionRange": {**document, "positions": [place]},
+        "textDocument/inlayHint": {**document, "range": span},
+        "textDocument/codeAction": {**document, "range": span, "context": {"diagnostics": []}},
+        "textDocument/formatting": {**document, "options": {"tabSize": 2, "insertSpaces": True}},
+        "textDocument/rename": {**at, "newName": "renamed"},
+    }.get(method, at)
 
 
-async def run(encoding: str, seed: int, edits: int) -> list[int]:
+def ask(wire: Wire, editor: Editor, uri: str, number: int) -> None:
+    """One request, of any feature or command."""
+    if editor.chance.random() < 0.1:
+        command = {"command": editor.chance.choice(COMMANDS), "arguments": [uri]}
+        wire.send("workspace/executeCommand", command, number)
+    else:
+        method = editor.chance.choice(REQUESTS)
+        wire.send(method, parameters(uri, editor.position(editor.somewhere()), method), number)
+
+
+async def run(encoding: str, seed: int, edits: int, kind: Kind) -> list[int]:
     """Resident memory in KiB, measured along the way."""
-    editor = Editor(random.Random(seed), encoding)
+    uri, fresh = f"file:///nowhere/random/{kind.name}", f"file:///nowhere/fresh/{kind.name}"
+    editor = Editor(random.Random(seed), encoding, kind)
     wire = await Wire.start(command=SERVER)
     await wire.initialize(capabilities={"general": {"positionEncodings": [encoding]}})
-    item = {"uri": URI, "languageId": "json", "version": 1, "text": editor.text}
+    item = {"uri": uri, "languageId": kind.language, "version": 1, "text": editor.text}
     wire.send("textDocument/didOpen", {"textDocument": item})
     memory: list[int] = []
     pending = 0
@@ -111,11 +163,10 @@ async def run(encoding: str, seed: int, edits: int) -> list[int]:
         change = editor.change()
         wire.send(
             "textDocument/didChange",
-            {"textDocument": {"uri": URI, "version": editor.version}, "contentChanges": [change]},
+            {"textDocument": {"uri": uri, "version": editor.version}, "contentChanges": [change]},
         )
         if editor.chance.random() < 0.5:
-            method = editor.chance.choice(REQUESTS)
-            wire.send(method, parameters(editor, method), number)
+            ask(wire, editor, uri, number)
             pending += 1
             if editor.chance.random() < 0.2:
                 wire.send("$/cancelRequest", {"id": number})
@@ -124,21 +175,52 @@ async def run(encoding: str, seed: int, edits: int) -> list[int]:
         if number % 500 == 499:
             memory.append(resident(wire.process.pid))
     await settle(wire, pending)
-    wire.send("textDocument/didOpen", {"textDocument": {**item, "uri": FRESH, "text": editor.text}})
-    edited, fresh = None, None
-    while fresh is None or edited is None:
-        published = await wire.notification("textDocument/publishDiagnostics")
-        if published["uri"] == FRESH:
-            fresh = published["diagnostics"]
-            wire.send("textDocument/didChange", {"textDocument": {"uri": URI, "version": 10**6}, "contentChanges": []})
-        elif published["version"] == 10**6:
-            edited = published["diagnostics"]
-    assert plain(edited) == plain(fresh)
+    wire.send("textDocument/didOpen", {"textDocument": {**item, "uri": fresh, "text": editor.text}})
+    await compare_diagnostics(wire, uri, fresh)
+    for method in REQUESTS:
+        # While Python cannot be parsed, what its last readable state built is shown: a fresh document has none.
+        if kind is CONFIG or parses(editor.text):
+            for _ in range(5):
+                await compare_answers(wire, uri, fresh, method, editor.position(editor.somewhere()))
     assert await wire.end() == 0
     assert wire.process.stderr is not None
     log = (await wire.process.stderr.read()).decode()
     assert "ERROR" not in log, log[-3000:]
+    assert "Traceback" not in log, log[-3000:]
     return memory
+
+
+async def compare_diagnostics(wire: Wire, edited: str, fresh: str) -> None:
+    """What is published for both is the same; the edited one is asked for by an edit that changes nothing."""
+    found: dict[str, Any] = {}
+    while set(found) != {edited, fresh}:
+        published = await wire.notification("textDocument/publishDiagnostics")
+        if published["uri"] == fresh:
+            found[fresh] = plain(published["diagnostics"])
+            wire.send(
+                "textDocument/didChange", {"textDocument": {"uri": edited, "version": 10**6}, "contentChanges": []}
+            )
+        elif published["version"] == 10**6:
+            found[edited] = plain(published["diagnostics"])
+    assert found[edited] == found[fresh]
+
+
+async def compare_answers(wire: Wire, edited: str, fresh: str, method: str, place: dict[str, int]) -> None:
+    answers = []
+    for uri in (edited, fresh):
+        wire.send(method, parameters(uri, place, method), f"{method} {uri}")
+        answer = await wire.answer(f"{method} {uri}")
+        assert "error" not in answer, answer
+        answers.append(json.dumps(answer["result"], sort_keys=True).replace(edited, fresh))
+    assert re.sub(r'"version": \d+', "", answers[0]) == re.sub(r'"version": \d+', "", answers[1]), method
+
+
+def parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 async def settle(wire: Wire, pending: int) -> int:
@@ -157,15 +239,20 @@ def plain(diagnostics: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 def resident(process: int) -> int:
+    """KiB of a process with its children."""
     try:
-        with open(f"/proc/{process}/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+        pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
+        threads = list(Path(f"/proc/{process}/task").iterdir())
+        children = [child for thread in threads for child in (thread / "children").read_text().split()]
     except OSError:
         return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") // 1024 + sum(resident(int(child)) for child in children)
 
 
+@pytest.mark.parametrize("kind", [CONFIG, CODE], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-async def test_random_edits(encoding: str) -> None:
-    memory = await asyncio.wait_for(run(encoding, 20_240_601, EDITS), 60 + EDITS)
+async def test_random_edits(encoding: str, kind: Kind) -> None:
+    memory = await asyncio.wait_for(run(encoding, SEED, EDITS, kind), 60 + EDITS)
     if EDITS >= 10_000 and sys.platform == "linux":
+        print(f"{kind.name} {encoding}: {memory} KiB, one figure every 500 edits")
         assert memory[-1] <= memory[1] * 1.05, memory

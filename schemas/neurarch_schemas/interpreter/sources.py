@@ -13,6 +13,10 @@ from pathlib import Path
 LARGEST_FILE = 4_000_000
 
 
+def _key(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 class SourceCache:
     """Parsed files by content, kept by the caller across interpretations. Holds at most ``limit`` trees."""
 
@@ -24,7 +28,7 @@ class SourceCache:
 
     def tree(self, text: str) -> ast.Module:
         """Raises SyntaxError."""
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = _key(text)
         known = self._trees.get(key)
         if known is None:
             known = _parse(text)
@@ -34,6 +38,10 @@ class SourceCache:
         if isinstance(known, SyntaxError):
             raise known
         return known
+
+    def forget(self, text: str) -> None:
+        """Drop the tree of a text that has been edited and will not come again."""
+        self._trees.pop(_key(text), None)
 
     def text(self, path: str) -> str | None:
         """None where there is no such file, or it is too large or not text."""

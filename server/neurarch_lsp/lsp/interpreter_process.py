@@ -78,7 +78,11 @@ def main() -> None:
         os.nice(5)  # the server, which answers the person, goes first
     # Syntax trees are many and live long: looking through them for garbage took half of the time.
     gc.disable()
+    before = ""
     while (asked := _next(source)) is not None:
+        if asked[1] != before:
+            cache.forget(before)
+            before = asked[1]
         try:
             answer: Reading | str = read(*asked, cache)
         except Exception:
