@@ -7,7 +7,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import nodes
-from neurarch_rules.facts.python_values import Refused, events
+from neurarch_rules.facts.python_values import Refused, events, is_given
 
 RULE = RuleInfo(
     name="constructor-refuses",
@@ -21,7 +21,11 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     seen: set[tuple[int, int]] = set()
-    for refused in events(context).refused:
+    found = events(context).refused
+    told = {_fault(refused) for refused in found if refused.explicit}
+    for refused in found:
+        if not refused.explicit and _fault(refused) in told:
+            continue
         if not refused.values or not (refused.explicit or _divides(refused.test)):
             continue
         key = (id(refused.site.node), id(refused.construction.node) if refused.explicit else 0)
@@ -29,6 +33,11 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         seen.add(key)
         yield _finding(refused)
+
+
+def _fault(refused: Refused) -> tuple[int, tuple[object, ...]]:
+    """The check and the values that fail it."""
+    return id(refused.site.node), tuple(value.of for _, value in refused.values)
 
 
 def _divides(test: ast.expr) -> bool:
@@ -49,7 +58,8 @@ def _finding(refused: Refused) -> Finding:
     if refused.explicit and written and all(_inside(place.node, site.node) for site in written[-1:]):
         place = written[-1]
     elif not refused.explicit:
-        place = refused.site
+        given = [site for site in written if is_given(site)]
+        place = given[-1] if given and len(given) == len(written) else refused.site
     return Finding(f"{kind} cannot be built: {what}", place.place, tuple(related))
 
 

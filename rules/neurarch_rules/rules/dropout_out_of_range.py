@@ -14,7 +14,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="A dropout probability that is not between 0 and 1",
     reads=("python",),
-    needs=("ropout",),
+    needs=("ropout", "Transformer", "MultiheadAttention", "LSTM", "GRU", "RNN"),
 )
 
 

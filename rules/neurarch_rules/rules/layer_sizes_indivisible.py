@@ -6,7 +6,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import Site
-from neurarch_rules.facts.python_values import Layer, Made, events
+from neurarch_rules.facts.python_values import Layer, Made, events, is_given
 from neurarch_rules.facts.words import divisors, either
 
 RULE = RuleInfo(
@@ -56,11 +56,15 @@ def _finding(made: Made, width: int, count: int, count_name: str, width_name: st
 
 
 def _place(layer: Layer, construction: Site, *names: str) -> Site:
-    """The construction that gives one of the numbers, else the layer itself."""
+    """The construction or call that gives one of the numbers, else the layer itself."""
     for name in names:
         origin = layer.arguments[name].origin
         if origin is not None and _inside(construction, origin):
             return construction.at(origin.node)
+    for name in reversed(names):
+        origin = layer.arguments[name].origin
+        if origin is not None and is_given(origin) and not _inside(layer.site, origin):
+            return origin
     return layer.site
 
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
+from typing import NamedTuple
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_values import Layer, events
+from neurarch_rules.facts.python_values import NOTHING, Layer, Value, events
 
 RULE = RuleInfo(
     name="sequential-sizes-disagree",
@@ -17,7 +19,7 @@ RULE = RuleInfo(
 )
 
 GIVES = {"Linear": "out_features", "Embedding": "embedding_dim"}
-TAKES = {"Linear": "in_features", "LayerNorm": "normalized_shape"}
+TAKES = {"Linear": "in_features", "LayerNorm": "normalized_shape", "RMSNorm": "normalized_shape"}
 CONVOLUTIONS = tuple(f"Conv{kind}{size}d" for kind in ("", "Transpose") for size in (1, 2, 3))
 CHANNELS = {
     "BatchNorm1d": "num_features",
@@ -28,14 +30,27 @@ CHANNELS = {
 KEEPS = frozenset(
     (
         "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "ReLU", "ReLU6",
-        "GELU", "SiLU", "Mish", "ELU", "SELU", "Tanh", "Sigmoid", "LeakyReLU", "Hardswish", "Hardsigmoid", "Softplus",
-        "Softmax", "LogSoftmax", "Identity",
+        "GELU", "SiLU", "Mish", "ELU", "SELU", "CELU", "Tanh", "Sigmoid", "LeakyReLU", "PReLU", "Hardswish",
+        "Hardsigmoid", "Hardtanh", "Softplus", "Softsign", "LogSigmoid", "Softmax", "LogSoftmax", "Identity",
     )
 )  # fmt: skip
 POOLS = frozenset(
-    ("MaxPool1d", "MaxPool2d", "AvgPool1d", "AvgPool2d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "Upsample")
-)
+    (
+        "MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "AdaptiveAvgPool1d",
+        "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "Upsample", "ZeroPad2d", "ReflectionPad1d",
+        "ReflectionPad2d", "ReplicationPad2d", "Softmax2d",
+    )
+)  # fmt: skip
 """Keep the channels, not the last axis."""
+
+
+class Width(NamedTuple):
+    """What a layer gives: ``features`` on the last axis or ``channels`` on the second, ``cells`` in each channel."""
+
+    layer: Layer
+    size: int
+    what: str
+    cells: int | None = None
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -43,38 +58,79 @@ def check(context: Context) -> Iterator[Finding]:
     for made in events(context).made:
         if made.layer.name != "Sequential":
             continue
-        features: tuple[Layer, int] | None = None
-        channels: tuple[Layer, int] | None = None
-        for child in made.layer.children:
+        before: Width | None = None
+        for child in _flat(made.layer.children):
             layer = child.of
             if not isinstance(layer, Layer):
-                features = channels = None
+                before = None
                 continue
-            is_convolution = layer.name in CONVOLUTIONS
-            taken = layer.integer(TAKES.get(layer.name, ""))
-            if taken is not None and features is not None and taken != features[1] and id(layer.site.node) not in seen:
+            taken, what = _taken(layer)
+            disagrees = before is not None and what == before.what and taken != before.size
+            if before is not None and taken is not None and disagrees and id(layer.site.node) not in seen:
                 seen.add(id(layer.site.node))
-                yield _finding(features, layer, taken, "features")
-            taken = layer.integer("in_channels" if is_convolution else CHANNELS.get(layer.name, ""))
-            if taken is not None and channels is not None and taken != channels[1] and id(layer.site.node) not in seen:
-                seen.add(id(layer.site.node))
-                yield _finding(channels, layer, taken, "channels")
-            if layer.name in GIVES:
-                width = layer.integer(GIVES[layer.name])
-                features, channels = (None if width is None else (layer, width)), None
-            elif is_convolution:
-                width = layer.integer("out_channels")
-                features, channels = None, (None if width is None else (layer, width))
-            elif layer.name in CHANNELS or layer.name in POOLS:
-                features = None
-            elif layer.name not in KEEPS and layer.name not in TAKES:
-                features = channels = None
+                yield _finding(before, layer, taken)
+            before = _after(layer, before)
 
 
-def _finding(before: tuple[Layer, int], layer: Layer, taken: int, what: str) -> Finding:
+def _flat(children: tuple[Value, ...]) -> Iterator[Value]:
+    """The layers in order, those of a Sequential inside among them."""
+    for child in children:
+        if isinstance(child.of, Layer) and child.of.name == "Sequential":
+            yield from _flat(child.of.children) if child.of.children else (NOTHING,)
+        else:
+            yield child
+
+
+def _taken(layer: Layer) -> tuple[int | None, str]:
+    if layer.name in TAKES:
+        return layer.integer(TAKES[layer.name]), "features"
+    return layer.integer("in_channels" if layer.name in CONVOLUTIONS else CHANNELS.get(layer.name, "")), "channels"
+
+
+def _after(layer: Layer, before: Width | None) -> Width | None:
+    """The width behind a layer; None where it is not known."""
+    if layer.name in GIVES or layer.name in CONVOLUTIONS:
+        what = "features" if layer.name in GIVES else "channels"
+        size = layer.integer(GIVES.get(layer.name, "out_channels"))
+        return None if size is None else Width(layer, size, what)
+    if before is None or layer.name in KEEPS:
+        return before
+    if layer.name in ("LayerNorm", "RMSNorm"):
+        return before if before.what == "features" else None
+    if before.what == "features":
+        halved = layer.name == "GLU" and not layer.arguments and before.size % 2 == 0
+        return Width(layer, before.size // 2, "features") if halved else None
+    if layer.name in CHANNELS:
+        return before
+    if layer.name in POOLS:
+        return before._replace(cells=_cells(layer) if layer.name.startswith("Adaptive") else None)
+    if layer.name == "Flatten" and not layer.arguments and before.cells is not None:
+        return Width(before.layer, before.size * before.cells, "features")
+    factor = layer.integer({"PixelShuffle": "upscale_factor", "PixelUnshuffle": "downscale_factor"}.get(layer.name, ""))
+    if factor is not None and factor > 0:
+        area = factor * factor
+        if layer.name == "PixelUnshuffle":
+            return Width(layer, before.size * area, "channels")
+        return Width(layer, before.size // area, "channels") if before.size % area == 0 else None
+    return None
+
+
+def _cells(pool: Layer) -> int | None:
+    """Positions that an adaptive pool leaves in each channel."""
+    size, axes = pool.arguments.get("output_size", NOTHING).of, int(pool.name[-2])
+    if type(size) is int:
+        return size**axes if 0 < size < 1000 else None
+    if not isinstance(size, tuple) or len(size) != axes:
+        return None
+    sides = [item.integer if isinstance(item, Value) else None for item in size]
+    known = [side for side in sides if side is not None]
+    return prod(known) if len(known) == axes else None
+
+
+def _finding(before: Width, layer: Layer, taken: int) -> Finding:
     return Finding(
-        f"{layer.name} takes {taken:,} {what}, but {before[0].name} before it gives {before[1]:,}: the first forward "
-        "pass fails",
+        f"{layer.name} takes {taken:,} {before.what}, but {before.layer.name} before it gives {before.size:,}: the "
+        "first forward pass fails",
         layer.site.place,
-        (before[0].site.related(f"gives {before[1]:,} {what}"),),
+        (before.layer.site.related(f"gives {before.size:,} {before.what}"),),
     )

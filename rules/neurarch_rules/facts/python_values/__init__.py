@@ -9,6 +9,18 @@ and ``evaluator.py`` are the evaluator, each a layer over the one before.
 
 from neurarch_rules.facts.python_values.evaluator import events
 from neurarch_rules.facts.python_values.events import Events, Made, Refused, Tied
-from neurarch_rules.facts.python_values.values import NOTHING, UNKNOWN, Instance, Layer, Value
+from neurarch_rules.facts.python_values.values import NOTHING, UNKNOWN, Instance, Layer, Value, is_given
 
-__all__ = ["NOTHING", "UNKNOWN", "Events", "Instance", "Layer", "Made", "Refused", "Tied", "Value", "events"]
+__all__ = [
+    "NOTHING",
+    "UNKNOWN",
+    "Events",
+    "Instance",
+    "Layer",
+    "Made",
+    "Refused",
+    "Tied",
+    "Value",
+    "events",
+    "is_given",
+]

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, Site, first_argument, has_stars, nodes
 from neurarch_rules.facts.python_values.events import Made
 from neurarch_rules.facts.python_values.expressions import Expressions
-from neurarch_rules.facts.python_values.state import DEPTH, Return, Scope
-from neurarch_rules.facts.python_values.values import NOTHING, Instance, Layer, Parsed, Value
+from neurarch_rules.facts.python_values.state import DEPTH, MUTATING, Doubt, Return, Scope
+from neurarch_rules.facts.python_values.values import NOTHING, Instance, Layer, Namespace, Parsed, Value, wrapped
+
+if TYPE_CHECKING:
+    from neurarch_schemas.documents.python_units import Placed
+
+
+NAMESPACES = frozenset(
+    ("types.SimpleNamespace", "argparse.Namespace", "easydict.EasyDict", "addict.Dict", "ml_collections.ConfigDict")
+)
+READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "print", "tuple", "list", "sum", "max", "min"))
+"""Functions that leave a list as it is."""
+
+
+class Arguments(NamedTuple):
+    """``positional`` and ``named`` with stars unpacked as far as known; ``is_whole`` when nothing is hidden in them."""
+
+    positional: tuple[Value, ...]
+    named: dict[str, Value]
+    is_whole: bool
 
 
 class Calls(Expressions):
@@ -18,56 +37,144 @@ class Calls(Expressions):
             self._super(node, scope)
             return NOTHING
         layer = self.file.layer(node)
-        positional = [self._value(item, scope) for item in node.args]
-        named = {item.arg: self._value(item.value, scope) for item in node.keywords}
+        given = self._given(node, scope)
         if layer is not None:
-            return self._layer(layer, node, positional, named, scope)
-        if isinstance(node.func, ast.Name):
-            name = node.func.id
-            if name == "range" and positional and all(item.integer is not None for item in positional):
-                numbers = [item.of for item in positional]
-                return Value(range(*numbers)) if len(numbers) <= 3 and 0 not in numbers[2:] else NOTHING
-            if name == "int" and len(positional) == 1 and positional[0].number is not None:
-                return Value(int(positional[0].of), positional[0].origin)
-            if name == "dict" and not positional and None not in named:
-                return Value(dict(named))
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "parse_args":
-            return Value(Parsed())
+            return self._layer(layer, node, given, scope)
+        builtin = self._builtin(node, given)
+        if builtin is not None:
+            return builtin
+        if isinstance(node.func, ast.Attribute):
+            if node.func.attr == "parse_args":
+                return Value(Parsed())
+            if node.func.attr in MUTATING:
+                self._mutate(node.func, given, scope)
+                return NOTHING
         called = self._value(node.func, scope)
-        self._own_method(node, scope, {key: value for key, value in named.items() if key is not None}, positional)
-        if isinstance(called.of, ClassFacts) and not has_stars(node):
-            given = {name: value for name, value in named.items() if name is not None}
-            return self._construct(called.of, given, tuple(positional), scope)
+        self._may_change(node, scope)
+        self._own_method(node, scope, given)
+        if isinstance(called.of, ClassFacts) and given.is_whole:
+            return self._construct(called.of, given, scope)
+        if isinstance(node.func, ast.Name) and node.func.id not in scope.names and given.is_whole:
+            function = self.file.functions.get(node.func.id)
+            if function is not None:
+                return self._function_call(function[0], function[1], given, scope)
         return NOTHING
 
-    def _own_method(self, node: ast.Call, scope: Scope, named: dict[str, Value], positional: list[Value]) -> None:
+    def _given(self, node: ast.Call, scope: Scope) -> Arguments:
+        positional: list[Value] = []
+        named: dict[str, Value] = {}
+        whole = True
+        for item in node.args:
+            value = self._value(item.value if isinstance(item, ast.Starred) else item, scope)
+            if not isinstance(item, ast.Starred):
+                positional.append(value)
+            elif isinstance(value.of, tuple):
+                positional += (wrapped(each, value) for each in value.of)
+            else:
+                positional.append(NOTHING)
+                whole = False
+        for keyword in node.keywords:
+            value = self._value(keyword.value, scope)
+            if keyword.arg is not None:
+                named[keyword.arg] = value
+            elif isinstance(value.of, dict) and all(isinstance(key, str) for key in value.of):
+                named |= {key: wrapped(each, value) for key, each in value.of.items()}
+            else:
+                whole = False
+        return Arguments(tuple(positional), named, whole)
+
+    def _builtin(self, node: ast.Call, given: Arguments) -> Value | None:
+        positional = given.positional
+        if self.file.qualified(node.func) in NAMESPACES and given.is_whole:
+            first = positional[0].of if len(positional) == 1 else {}
+            if not isinstance(first, dict):
+                return NOTHING
+            return Value(
+                Namespace({**{str(key): wrapped(each, NOTHING) for key, each in first.items()}, **given.named})
+            )
+        if not isinstance(node.func, ast.Name):
+            return None
+        name = node.func.id
+        if name == "range" and positional and all(item.integer is not None for item in positional):
+            numbers = [item.of for item in positional]
+            return Value(range(*numbers)) if len(numbers) <= 3 and 0 not in numbers[2:] else NOTHING
+        if name == "int" and len(positional) == 1 and positional[0].number is not None:
+            return Value(int(positional[0].of), positional[0].origin)
+        if name == "OrderedDict" and len(positional) == 1:
+            return positional[0]
+        if name == "dict" and not positional and given.is_whole:
+            return Value(dict(given.named))
+        return None
+
+    def _mutate(self, method: ast.Attribute, given: Arguments, scope: Scope) -> None:
+        """``layers.append(...)``: followed for a local list, else the container is unknown from here on."""
+        owner = method.value
+        if isinstance(owner, ast.Name):
+            before = scope.names.get(owner.id, NOTHING).of
+            added: tuple[Value, ...] | None = None
+            if isinstance(before, tuple) and len(given.positional) == 1 and given.is_whole and scope.certain:
+                if method.attr == "append":
+                    added = given.positional
+                elif method.attr == "extend" and isinstance(given.positional[0].of, tuple):
+                    added = tuple(wrapped(each, NOTHING) for each in given.positional[0].of)
+            scope.names[owner.id] = NOTHING if added is None else Value((*before, *added))
+        elif isinstance(owner, ast.Attribute):
+            holder = self._value(owner.value, scope)
+            if isinstance(holder.of, Instance):
+                holder.of.attributes[owner.attr] = NOTHING
+
+    def _may_change(self, node: ast.Call, scope: Scope) -> None:
+        """A list or dict that is handed to a function may come back changed."""
+        if isinstance(node.func, ast.Name) and (node.func.id in READING or node.func.id in self.file.classes):
+            return
+        for item in node.args:
+            if isinstance(item, ast.Name) and isinstance(scope.names.get(item.id, NOTHING).of, tuple):
+                scope.names[item.id] = NOTHING
+
+    def _function_call(self, placed: Placed, function: FunctionNode, given: Arguments, scope: Scope) -> Value:
+        """A function of the file: what it makes is made, what it surely returns is the value."""
+        if self.depth >= DEPTH or function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
+            return NOTHING
+        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes(function)):
+            return NOTHING
+        inner = Scope(placed, self._bind(placed, function, given, False, skipped=0), certain=scope.certain)
+        construction = self.construction
+        self.depth += 1
+        try:
+            for statement in function.body:
+                if not given.positional and not given.named:
+                    # all numbers stand in the function itself
+                    self.construction = Site(placed, statement)
+                self._block([statement], inner)
+        except Return as returned:
+            return returned.value
+        except Doubt:
+            return NOTHING
+        finally:
+            self.depth -= 1
+            self.construction = construction
+        return NOTHING
+
+    def _own_method(self, node: ast.Call, scope: Scope, given: Arguments) -> None:
         """``self.build()`` is followed; where it cannot be, what the method stores is unknown from here on."""
         this = scope.names.get(scope.this)
         if this is None or not isinstance(this.of, Instance) or not isinstance(node.func, ast.Attribute):
             return
         if isinstance(node.func.value, ast.Name) and node.func.value.id == scope.this:
             method = this.of.of.method(node.func.attr)
-            if method is not None and self.depth < DEPTH and not has_stars(node):
-                self._invoke(method[0], method[1], this.of, named, tuple(positional), scope.certain, False)
-                return
-            for each in nodes(method[1]) if method is not None else ():
-                if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
-                    this.of.attributes[each.attr] = NOTHING
+            if method is not None and self.depth < DEPTH and given.is_whole:
+                self._invoke(method[0], method[1], this.of, given, scope.certain, False)
+            elif method is not None:
+                _forget_attributes(method[1], this.of)
 
-    def _layer(
-        self,
-        name: str,
-        node: ast.Call,
-        positional: list[Value],
-        named: dict[str | None, Value],
-        scope: Scope,
-    ) -> Value:
+    def _layer(self, name: str, node: ast.Call, given: Arguments, scope: Scope) -> Value:
         table = facts("torch_layers")
         order = table["parametric"].get(name) or table["plain"].get(name) or []
-        stars = has_stars(node)
-        arguments = {} if stars else dict(zip(order, positional, strict=False))
-        arguments |= {key: value for key, value in named.items() if key is not None}
-        layer = Layer(name, arguments, Site(scope.placed, node), () if stars else tuple(positional))
+        arguments: dict[str, Value] = {}
+        if given.is_whole or not has_stars(node):
+            arguments = dict(zip(order, given.positional, strict=False))
+        arguments |= given.named
+        layer = Layer(name, arguments, Site(scope.placed, node), _children(given))
         if scope.certain and self.construction is not None:
             self.found.made.append(Made(layer, self.construction))
         elif (
@@ -82,49 +189,45 @@ class Calls(Expressions):
             self.found.made.append(Made(layer, self.construction))
         return Value(layer, Site(scope.placed, node))
 
-    def _construct(
-        self,
-        found: ClassFacts,
-        named: dict[str, Value],
-        positional: tuple[Value, ...],
-        scope: Scope,
-        unknown: bool = False,
-    ) -> Value:
+    def _construct(self, found: ClassFacts, given: Arguments, scope: Scope, unknown: bool = False) -> Value:
         instance = Instance(found)
         if not found.is_module:
-            return self._record(found, named, positional, instance)
+            return self._record(found, given, instance, scope)
         method = found.method("__init__")
         if method is None:
             return Value(instance)
         owner, function = method
-        self._invoke(owner, function, instance, named, positional, scope.certain, unknown)
+        self._invoke(owner, function, instance, given, scope.certain, unknown)
         return Value(instance)
 
-    def _record(
-        self, found: ClassFacts, named: dict[str, Value], positional: tuple[Value, ...], instance: Instance
-    ) -> Value:
-        """A dataclass, or a class without a constructor: its fields, replaced by the arguments."""
-        if found.node.bases or "__init__" in found.methods or "__post_init__" in found.methods:
+    def _record(self, found: ClassFacts, given: Arguments, instance: Instance, scope: Scope) -> Value:
+        """A dataclass, or a plain class of the file: its fields, replaced by the arguments."""
+        if found.node.bases or "__post_init__" in found.methods or "__getattr__" in found.methods:
             return NOTHING
+        own = found.methods.get("__init__")
+        if own is not None:
+            if found.node.decorator_list:
+                return NOTHING
+            self._invoke(found, own, instance, given, scope.certain, False)
+            return Value(instance)
         fields = [
             item.target.id
             for item in found.node.body
             if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
         ]
-        instance.attributes.update(zip(fields, positional, strict=False))
-        instance.attributes.update(named)
+        instance.attributes.update(zip(fields, given.positional, strict=False))
+        instance.attributes.update(given.named)
         return Value(instance)
 
     def _super(self, node: ast.Call, scope: Scope) -> None:
-        positional = [self._value(item, scope) for item in node.args]
-        named = {item.arg: self._value(item.value, scope) for item in node.keywords if item.arg is not None}
+        given = self._given(node, scope)
         this = scope.names.get(scope.this)
-        if scope.owner is None or this is None or not isinstance(this.of, Instance) or has_stars(node):
+        if scope.owner is None or this is None or not isinstance(this.of, Instance) or not given.is_whole:
             return
         for base in scope.owner.own_bases:
             method = base.method("__init__")
             if method is not None:
-                self._invoke(method[0], method[1], this.of, named, tuple(positional), scope.certain, False)
+                self._invoke(method[0], method[1], this.of, given, scope.certain, False)
                 return
 
     def _invoke(
@@ -132,60 +235,84 @@ class Calls(Expressions):
         owner: ClassFacts,
         function: FunctionNode,
         instance: Instance,
-        named: dict[str, Value],
-        positional: tuple[Value, ...],
+        given: Arguments,
         certain: bool,
         unknown: bool,
     ) -> None:
         if self.depth >= DEPTH:
             return
         this = first_argument(function)
-        names = self._bind(owner, function, named, positional, unknown)
-        if names is None:
-            return
+        names = self._bind(owner.placed, function, given, unknown, skipped=1)
         names[this] = Value(instance)
         self.depth += 1
         try:
             self._block(function.body, Scope(owner.placed, names, owner, this, certain))
         except Return:
             pass
+        except Doubt:
+            _forget_attributes(function, instance)
         finally:
             self.depth -= 1
 
     def _bind(
-        self,
-        owner: ClassFacts,
-        function: FunctionNode,
-        named: dict[str, Value],
-        positional: tuple[Value, ...],
-        unknown: bool,
-    ) -> dict[str, Value] | None:
-        """Parameters and their values; None where an argument is missing (Python says so itself)."""
+        self, placed: Placed, function: FunctionNode, given: Arguments, unknown: bool, skipped: int
+    ) -> dict[str, Value]:
+        """Parameters and their values; one that is missing is unknown (Python says so itself)."""
         arguments = function.args
-        order = [item.arg for item in (*arguments.posonlyargs, *arguments.args)][1:]
-        defaults = arguments.defaults
-        given: dict[str, Value] = dict(zip(order, positional, strict=False)) | named
+        order = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [None] * (len(order) - len(arguments.defaults))
+        defaults += arguments.defaults
+        values = dict(zip([item.arg for item in order[skipped:]], given.positional, strict=False)) | given.named
         names: dict[str, Value] = {}
-        first = len(order) - len(defaults)
-        for index, name in enumerate(order):
-            default = defaults[index - first] if index >= first and index - first < len(defaults) else None
-            names[name] = self._bound(name, given, default, owner, unknown)
+        for item, default in zip(order[skipped:], defaults[skipped:], strict=True):
+            names[item.arg] = self._bound(item, values, default, placed, unknown)
         for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            names[item.arg] = self._bound(item.arg, given, default, owner, unknown)
+            names[item.arg] = self._bound(item, values, default, placed, unknown)
         for star in (arguments.vararg, arguments.kwarg):
             if star is not None:
                 names[star.arg] = NOTHING
         return names
 
     def _bound(
-        self, name: str, given: dict[str, Value], default: ast.expr | None, owner: ClassFacts, unknown: bool
+        self, item: ast.arg, given: dict[str, Value], default: ast.expr | None, placed: Placed, unknown: bool
     ) -> Value:
-        if name in given:
-            return given[name]
+        if item.arg in given:
+            return given[item.arg]
         # without a construction in sight a default of None only says "to be computed"
-        if default is None or (unknown and isinstance(default, ast.Constant) and default.value is None):
+        if unknown and (default is None or (isinstance(default, ast.Constant) and default.value is None)):
+            return self._default_config(item)
+        return NOTHING if default is None else self._value(default, Scope(placed, {}))
+
+    def _default_config(self, item: ast.arg) -> Value:
+        """``config: GPTConfig`` of a class of the file whose fields all have defaults: those."""
+        name = item.annotation
+        found = self.file.classes.get(name.id) if isinstance(name, ast.Name) else None
+        if found is None or found.is_module or found.node.bases or not found.node.decorator_list:
             return NOTHING
-        return self._value(default, Scope(owner.placed, {}))
+        if {"__init__", "__post_init__", "__getattr__"} & found.methods.keys():
+            return NOTHING
+        fields = [node for node in found.node.body if isinstance(node, ast.AnnAssign)]
+        return Value(Instance(found)) if fields and all(node.value is not None for node in fields) else NOTHING
+
+
+def _children(given: Arguments) -> tuple[Value, ...]:
+    """Of a Sequential, in order; an OrderedDict or a list of pairs gives its values."""
+    if len(given.positional) != 1:
+        return given.positional
+    only = given.positional[0].of
+    if isinstance(only, dict):
+        return tuple(wrapped(each, NOTHING) for each in only.values())
+    if isinstance(only, tuple):
+        pairs = [wrapped(each, NOTHING).of for each in only]
+        if all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            return tuple(wrapped(pair[1], NOTHING) for pair in pairs)
+    return given.positional
+
+
+def _forget_attributes(function: FunctionNode, instance: Instance) -> None:
+    for each in nodes(function):
+        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+            instance.attributes[each.attr] = NOTHING
 
 
 def _inside(site: Site | None, node: ast.AST) -> bool:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from neurarch_rules.facts.python_file import FunctionNode, Site, python_file
+from neurarch_rules.facts.python_values.calls import Arguments
 from neurarch_rules.facts.python_values.events import Events
-from neurarch_rules.facts.python_values.state import OutOfSteps, Return, Scope, Stop, stored
+from neurarch_rules.facts.python_values.state import Doubt, OutOfSteps, Return, Scope, Stop, stored
 from neurarch_rules.facts.python_values.statements import Statements
 from neurarch_rules.facts.python_values.values import NOTHING, Value
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
     from neurarch_schemas.documents.python_units import Placed
+
+STRAIGHT = (ast.Assign, ast.AnnAssign, ast.Expr)
+"""Statements that run once and in order."""
 
 
 def events(context: Context) -> Events:
@@ -27,12 +31,12 @@ class _Evaluator(Statements):
         if "nn." not in self.file.text and not self.file.modules:
             return self.found
         self._arguments()
-        for placed, statement in self.file.main_statements:
-            self.explicit = True
-            if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
-                self.construction = Site(placed, statement)
-                self._guarded(lambda scope, node: self._statement(node, scope), Scope(placed, self.globals), statement)
-            else:
+        self.explicit = True
+        for placed, outer in self.file.main_statements:
+            for statement in self._unwrapped(outer):
+                if isinstance(statement, STRAIGHT):
+                    self._one(statement, Scope(placed, self.globals))
+                    continue
                 for name in stored(statement):
                     if name not in self.file.classes:
                         self.globals[name] = NOTHING
@@ -46,7 +50,7 @@ class _Evaluator(Statements):
                 continue
             self.construction = Site(found.placed, found.node)
             self._guarded(
-                lambda scope, node: self._construct(node, {}, (), scope, unknown=True),
+                lambda scope, node: self._construct(node, Arguments((), {}, True), scope, unknown=True),
                 Scope(found.placed, {}),
                 found,
             )
@@ -57,18 +61,30 @@ class _Evaluator(Statements):
         arguments = function.args
         names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         scope = Scope(placed, {item.arg: NOTHING for item in names if item is not None})
-        for statement in function.body:
-            if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return):
-                self.construction = Site(placed, statement)
-                self._guarded(lambda scope, node: self._statement(node, scope), scope, statement)
-            else:
-                self._forget([statement], scope)
+        for outer in function.body:
+            for statement in self._unwrapped(outer):
+                if isinstance(statement, (*STRAIGHT, ast.Return)):
+                    self._one(statement, scope)
+                else:
+                    self._forget([statement], scope)
+
+    def _one(self, statement: ast.stmt, scope: Scope) -> None:
+        self.construction = Site(scope.placed, statement)
+        self._guarded(lambda scope, node: self._statement(node, scope), scope, statement)
+
+    def _unwrapped(self, statement: ast.stmt) -> Iterator[ast.stmt]:
+        """A statement, or those of a ``with torch.no_grad():``."""
+        if isinstance(statement, ast.With) and all(self._lets_through(item.context_expr) for item in statement.items):
+            for inner in statement.body:
+                yield from self._unwrapped(inner)
+        else:
+            yield statement
 
     def _guarded(self, call: Callable[[Scope, Any], Any], scope: Scope, node: Any) -> None:
         self.steps, self.depth = 0, 0
         try:
             call(scope, node)
-        except (Stop, Return, OutOfSteps, RecursionError):
+        except (Stop, Return, Doubt, OutOfSteps, RecursionError):
             return
 
     def _arguments(self) -> None:

@@ -15,6 +15,7 @@ from neurarch_rules.facts.python_values.values import (
     PLAIN,
     Instance,
     Layer,
+    Namespace,
     Parsed,
     Value,
     Weight,
@@ -81,6 +82,8 @@ class Expressions(State):
             if node.attr == "weight":
                 return Value(Weight(owner.of))
             return owner.of.arguments.get(node.attr, NOTHING)
+        if isinstance(owner.of, Namespace):
+            return owner.of.attributes.get(node.attr, NOTHING)
         if isinstance(owner.of, Parsed):
             return self.arguments.get(node.attr, NOTHING)
         return NOTHING
@@ -101,6 +104,8 @@ class Expressions(State):
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self._value(node.left, scope), self._value(node.right, scope)
         apply = _BINARY.get(type(node.op))
+        if isinstance(node.op, ast.Add) and isinstance(left.of, tuple) and isinstance(right.of, tuple):
+            return Value((*left.of, *right.of))
         if apply is None or left.number is None or right.number is None:
             return NOTHING
         try:
@@ -159,9 +164,15 @@ class Expressions(State):
         return self._value(node.body if test.of else node.orelse, scope)
 
     def _sequence(self, node: ast.Tuple | ast.List, scope: Scope) -> Value:
-        items = [self._value(item, scope) for item in node.elts]
-        if any(isinstance(item, ast.Starred) for item in node.elts):
-            return NOTHING
+        items: list[Value] = []
+        for item in node.elts:
+            value = self._value(item.value if isinstance(item, ast.Starred) else item, scope)
+            if not isinstance(item, ast.Starred):
+                items.append(value)
+            elif isinstance(value.of, tuple):
+                items += (wrapped(each, value) for each in value.of)
+            else:
+                return NOTHING
         return Value(tuple(items), Site(scope.placed, node))
 
     def _dict(self, node: ast.Dict, scope: Scope) -> Value:

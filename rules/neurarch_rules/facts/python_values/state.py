@@ -12,6 +12,10 @@ from neurarch_rules.facts.python_file import ClassFacts, PythonFile, Site, nodes
 from neurarch_rules.facts.python_values.events import Events
 from neurarch_rules.facts.python_values.values import Value
 
+MUTATING = frozenset(
+    ("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort", "popitem")
+)
+
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed
 
@@ -24,7 +28,12 @@ class Stop(Exception):
 
 
 class Return(Exception):
-    pass
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class Doubt(Exception):
+    """The function may have returned here: what it does from here on is not known."""
 
 
 class OutOfSteps(Exception):
@@ -70,6 +79,13 @@ class State(ABC):
 
 @lru_cache(maxsize=4096)
 def stored(node: ast.AST) -> tuple[str, ...]:
-    return tuple(
-        each.id for each in nodes(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del)
-    )
+    """Names that a part of the code assigns, or whose containers it changes."""
+    found: list[str] = []
+    for each in nodes(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
+            found.append(each.id)
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in MUTATING:
+            found += (part.id for part in nodes(each.func.value) if isinstance(part, ast.Name))
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
+            found += (part.id for part in nodes(each.value) if isinstance(part, ast.Name))
+    return tuple(found)

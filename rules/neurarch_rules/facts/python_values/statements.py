@@ -7,7 +7,7 @@ import ast
 from neurarch_rules.facts.python_file import FUNCTIONS, Site, nodes
 from neurarch_rules.facts.python_values.calls import Calls
 from neurarch_rules.facts.python_values.events import Refused, Tied
-from neurarch_rules.facts.python_values.state import OutOfSteps, Return, Scope, Stop, stored
+from neurarch_rules.facts.python_values.state import Doubt, Return, Scope, Stop, stored
 from neurarch_rules.facts.python_values.values import NOTHING, PLAIN, Instance, Layer, Value, Weight, wrapped
 
 
@@ -26,8 +26,7 @@ class Statements(Calls):
             if node.value is not None:
                 self._assign(node.target, self._value(node.value, scope), scope, node)
         elif isinstance(node, ast.AugAssign):
-            self._value(node.value, scope)
-            self._assign(node.target, NOTHING, scope, node)
+            self._augment(node, scope)
         elif isinstance(node, ast.Expr):
             self._value(node.value, scope)
         elif isinstance(node, ast.If):
@@ -37,13 +36,18 @@ class Statements(Calls):
         elif isinstance(node, ast.For):
             self._for(node, scope)
         elif isinstance(node, ast.With):
-            self._doubtful(node.body, scope)
+            if all(self._lets_through(item.context_expr) for item in node.items):
+                for item in node.items:
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, NOTHING, scope, node)
+                self._block(node.body, scope)
+            else:
+                self._doubtful(node.body, scope)
         elif isinstance(node, ast.Return):
-            if node.value is not None:
-                self._value(node.value, scope)
+            value = NOTHING if node.value is None else self._value(node.value, scope)
             if scope.certain:
-                raise Return
-            raise OutOfSteps
+                raise Return(value)
+            raise Doubt
         elif isinstance(node, ast.Raise):
             if scope.certain:
                 raise Stop
@@ -53,6 +57,19 @@ class Statements(Calls):
             scope.names[node.name] = NOTHING
         elif isinstance(node, ast.Delete | ast.Import | ast.ImportFrom | ast.Match):
             self._forget([node], scope)
+
+    def _lets_through(self, context: ast.expr) -> bool:
+        """A context of torch, or one whose name says that it swallows no error."""
+        name = self.file.qualified(context.func if isinstance(context, ast.Call) else context) or ""
+        return name.startswith("torch.") or name.rpartition(".")[2] in ("init_empty_weights", "no_init_weights")
+
+    def _augment(self, node: ast.AugAssign, scope: Scope) -> None:
+        added = self._value(node.value, scope).of
+        before = scope.names.get(node.target.id, NOTHING).of if isinstance(node.target, ast.Name) else None
+        value = NOTHING
+        if isinstance(node.op, ast.Add) and scope.certain and isinstance(before, tuple) and isinstance(added, tuple):
+            value = Value((*before, *added))
+        self._assign(node.target, value, scope, node)
 
     def _if(self, node: ast.If, scope: Scope) -> None:
         test = self._value(node.test, scope)

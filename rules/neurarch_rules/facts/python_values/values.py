@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -66,6 +67,13 @@ class Instance:
 
 
 @dataclass(frozen=True)
+class Namespace:
+    """Attributes by name, as of ``SimpleNamespace(n_head=12)``."""
+
+    attributes: dict[str, Value]
+
+
+@dataclass(frozen=True)
 class Weight:
     layer: Layer
 
@@ -77,3 +85,11 @@ class Parsed:
 def wrapped(item: Any, container: Value) -> Value:
     """An item of a container, which is a value already or a plain number."""
     return item if isinstance(item, Value) else Value(item, container.origin)
+
+
+def is_given(site: Site) -> bool:
+    """A value that a call or a dict of the file gives, not a default of a parameter or a field."""
+    parents = site.placed.unit.parents
+    above = parents.get(site.node, site.node)
+    above = parents[above] if isinstance(above, ast.keyword) else above
+    return isinstance(above, ast.Call | ast.Dict)
