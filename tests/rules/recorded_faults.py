@@ -134,6 +134,7 @@ FAULTS = (
     Fault("moe-group-topology", LATENT, {"n_group": 7, "topk_group": 1, "topk_method": "noaux_tc"}),
     Fault("moe-no-aux-loss", EXPERTS, {"output_router_logits": False, "router_aux_loss_coef": 0.02}),
     Fault("overridden-value", ("gemma", "gemma", "gemma"), {"hidden_act": "gelu", "hidden_activation": None}),
+    Fault("nested-value-conflict", COMPOSITE, {"max_position_embeddings": 77}),
     Fault(
         "parallel-lists-mismatch",
         ("segformer", "wav2vec2", "swin"),

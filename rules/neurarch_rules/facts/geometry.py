@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts.places import integer
+from neurarch_rules.facts.sources import reads
 
 if TYPE_CHECKING:
     from neurarch_schemas.config.model_config import ModelConfig
@@ -24,9 +25,10 @@ class Named(NamedTuple):
 
 
 def named(config: ModelConfig, keys: tuple[str, ...]) -> Named | None:
+    """The first of several keys that holds a whole number; a composite class must read it, not only carry it along."""
     known = config.whole_numbers
     for key in keys:
-        if key in known:
+        if key in known and (not config.nested or reads(config, key)):
             return Named(key, known[key])
     return None
 

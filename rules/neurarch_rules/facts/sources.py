@@ -23,6 +23,12 @@ def records(config: ModelConfig) -> tuple[ConfigType, ...]:
     return tuple(record for owner in (config, *flat) if (record := config_type(owner)) is not None)
 
 
+def reads(config: ModelConfig, key: str) -> bool:
+    """Whether the class of a native config reads a key at this level; True where that is not known."""
+    found = records(config)
+    return not found or any(record.knows(key) for record in found)
+
+
 @cache
 def _readers(module: str) -> dict[str, tuple[str, ...]]:
     try:

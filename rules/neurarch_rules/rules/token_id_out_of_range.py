@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import configs, integer, is_written, place, related, whole_number
-from neurarch_rules.facts.sources import config_type, readers
+from neurarch_rules.facts.sources import config_type, readers, reads
 from neurarch_schemas.analysis import Analysis
 from neurarch_schemas.config.model_config import ModelConfig
 
@@ -96,7 +96,8 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _embedding_owner(analysis: Analysis, config: ModelConfig) -> ModelConfig | None:
     """The config whose embedding these ids index: its own, else that of its text model."""
-    if integer(config, *ROWS) is not None and any(is_written(config, name) for name in ROWS):
+    own = next((name for name in ROWS if integer(config, name) is not None and is_written(config, name)), None)
+    if own is not None and reads(config, own):
         return config
     for key in ("text_config", "llm_config", "decoder", "language_config"):
         inner = config.nested.get(key)

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import replace_value, set_value
+from neurarch_rules.facts.places import written
+from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
     name="unknown-model-type",
@@ -24,6 +28,8 @@ def check(context: Context) -> Iterator[Finding]:
     from neurarch_schemas.catalogue.load import index
 
     known = index()["types"]
+    if config.is_native:
+        yield from _parts(context, config, known)
     value = data.get("model_type")
     names = data.get("architectures")
     architecture = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else None
@@ -63,6 +69,26 @@ def check(context: Context) -> Iterator[Finding]:
             Place("/model_type"),
             fixes=fixes,
             severity="warning",
+        )
+
+
+def _parts(context: Context, config: ModelConfig, known: Collection[str]) -> Iterator[Finding]:
+    """Nested objects whose own model type chooses their class."""
+    record, data = config_type(config), written(context.analysis, config)
+    for key, nested in record.nested.items() if record is not None else ():
+        part = data.get(key)
+        value = part.get("model_type") if nested.any_type and isinstance(part, dict) else None
+        if not isinstance(value, str) or value in known:
+            continue
+        guess = closest(value, known)
+        if guess is None:
+            continue  # some classes give names of their own to their parts
+        pointer = join_pointer(config.pointer, key, "model_type")
+        yield Finding(
+            f"transformers has no model type {quoted(value)} for {key} and refuses the file: did you mean "
+            f"{quoted(guess)}?",
+            Place(pointer),
+            fixes=replace_value(context.analysis, pointer, guess, f'model_type = "{guess}"', "unsafe"),
         )
 
 

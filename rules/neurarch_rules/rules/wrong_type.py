@@ -60,7 +60,15 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         plain = known[0].plain_types
         for key, value in written(context.analysis, config).items():
-            if type(value) in plain.get(key, ()) or key in ELSEWHERE or key in config.nested:
+            if type(value) in plain.get(key, ()) or key in ELSEWHERE:
+                continue
+            if key in config.nested:
+                if not isinstance(value, dict | None):
+                    yield Finding(
+                        f"{key} must be an object with the settings of that part, not {quoted(value)}: transformers "
+                        "refuses the file",
+                        Place(join_pointer(config.pointer, key)),
+                    )
                 continue
             schema = next((found for record in known if (found := _schema(record, key)) is not None), None)
             if schema is None or _fits(value, schema):
