@@ -8,17 +8,19 @@ and ``evaluator.py`` are the evaluator, each a layer over the one before.
 """
 
 from neurarch_rules.facts.python_values.evaluator import events
-from neurarch_rules.facts.python_values.events import Events, Made, Refused, Tied
-from neurarch_rules.facts.python_values.values import NOTHING, UNKNOWN, Instance, Layer, Value, is_given
+from neurarch_rules.facts.python_values.events import Built, Events, Made, Refused, Tied
+from neurarch_rules.facts.python_values.values import NOTHING, UNKNOWN, Instance, Layer, Tensor, Value, is_given
 
 __all__ = [
     "NOTHING",
     "UNKNOWN",
+    "Built",
     "Events",
     "Instance",
     "Layer",
     "Made",
     "Refused",
+    "Tensor",
     "Tied",
     "Value",
     "events",

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, Site, first_argument, has_stars, nodes
-from neurarch_rules.facts.python_values.events import Made
+from neurarch_rules.facts.python_values.events import Built, Made
 from neurarch_rules.facts.python_values.expressions import Expressions
 from neurarch_rules.facts.python_values.state import DEPTH, MUTATING, Doubt, Return, Scope
-from neurarch_rules.facts.python_values.values import NOTHING, Instance, Layer, Namespace, Parsed, Value, wrapped
+from neurarch_rules.facts.python_values.values import (
+    NOTHING,
+    Instance,
+    Layer,
+    Namespace,
+    Parsed,
+    Tensor,
+    Value,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed
@@ -19,6 +29,7 @@ if TYPE_CHECKING:
 NAMESPACES = frozenset(
     ("types.SimpleNamespace", "argparse.Namespace", "easydict.EasyDict", "addict.Dict", "ml_collections.ConfigDict")
 )
+FACTORIES = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn", "full"))
 READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "print", "tuple", "list", "sum", "max", "min"))
 """Functions that leave a list as it is."""
 
@@ -40,7 +51,7 @@ class Calls(Expressions):
         given = self._given(node, scope)
         if layer is not None:
             return self._layer(layer, node, given, scope)
-        builtin = self._builtin(node, given)
+        builtin = self._builtin(node, given) or self._tensor(node, given, scope)
         if builtin is not None:
             return builtin
         if isinstance(node.func, ast.Attribute):
@@ -53,7 +64,7 @@ class Calls(Expressions):
         self._may_change(node, scope)
         self._own_method(node, scope, given)
         if isinstance(called.of, ClassFacts) and given.is_whole:
-            return self._construct(called.of, given, scope)
+            return self._construct(called.of, given, scope, node)
         if isinstance(node.func, ast.Name) and node.func.id not in scope.names and given.is_whole:
             function = self.file.functions.get(node.func.id)
             if function is not None:
@@ -105,6 +116,36 @@ class Calls(Expressions):
         if name == "dict" and not positional and given.is_whole:
             return Value(dict(given.named))
         return None
+
+    def _tensor(self, node: ast.Call, given: Arguments, scope: Scope) -> Value | None:
+        """``torch.zeros(1, n, d)``, a parameter or a triangle of it, and what keeps its shape."""
+        name = self.file.qualified(node.func) or ""
+        first = given.positional[0].of if given.positional else None
+        if name in FACTORIES and given.is_whole:
+            shape = first if isinstance(first, tuple) else given.positional
+            return Value(Tensor(tuple(wrapped(each, NOTHING) for each in shape), Site(scope.placed, node)))
+        if isinstance(first, Tensor) and name in ("torch.nn.Parameter", "torch.tril", "torch.triu"):
+            return Value(
+                Tensor(first.shape, Site(scope.placed, node), first.is_triangle or name != "torch.nn.Parameter")
+            )
+        if not isinstance(node.func, ast.Attribute) or name:
+            return None
+        method, this = node.func.attr, scope.names.get(scope.this)
+        if method == "register_buffer" and this is not None and isinstance(this.of, Instance):
+            if len(given.positional) > 1 and isinstance(given.positional[0].of, str):
+                this.of.attributes[given.positional[0].of] = given.positional[1]
+            return NOTHING
+        if method not in ("bool", "float", "to", "view", "tril", "triu", "half", "unsqueeze", "reshape"):
+            return None
+        owner = self._value(node.func.value, scope).of
+        if not isinstance(owner, Tensor):
+            return None
+        shape = owner.shape
+        if method in ("view", "reshape"):
+            shape = given.positional
+        elif method == "unsqueeze":
+            shape = (Value(1), *shape) if given.positional[:1] and given.positional[0].integer == 0 else ()
+        return Value(Tensor(shape, owner.site, owner.is_triangle or method in ("tril", "triu"))) if shape else NOTHING
 
     def _mutate(self, method: ast.Attribute, given: Arguments, scope: Scope) -> None:
         """``layers.append(...)``: followed for a local list, else the container is unknown from here on."""
@@ -189,7 +230,9 @@ class Calls(Expressions):
             self.found.made.append(Made(layer, self.construction))
         return Value(layer, Site(scope.placed, node))
 
-    def _construct(self, found: ClassFacts, given: Arguments, scope: Scope, unknown: bool = False) -> Value:
+    def _construct(
+        self, found: ClassFacts, given: Arguments, scope: Scope, node: ast.Call | None = None, unknown: bool = False
+    ) -> Value:
         instance = Instance(found)
         if not found.is_module:
             return self._record(found, given, instance, scope)
@@ -198,7 +241,19 @@ class Calls(Expressions):
             return Value(instance)
         owner, function = method
         self._invoke(owner, function, instance, given, scope.certain, unknown)
+        if scope.certain and self.construction is not None:
+            site = Site(scope.placed, node) if node is not None else self.construction
+            self.found.built.append(Built(instance, self.times, site, self.construction, self._looker(instance)))
         return Value(instance)
+
+    def _looker(self, instance: Instance) -> Callable[[ast.expr, str], Value]:
+        def look(expression: ast.expr, this: str) -> Value:
+            if any(isinstance(node, ast.Call) for node in nodes(expression)):
+                return NOTHING
+            self.steps = 0
+            return self._value(expression, Scope(instance.of.placed, {this: Value(instance)}, certain=False))
+
+        return look
 
     def _record(self, found: ClassFacts, given: Arguments, instance: Instance, scope: Scope) -> Value:
         """A dataclass, or a plain class of the file: its fields, replaced by the arguments."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from neurarch_rules.facts.python_file import Site
-from neurarch_rules.facts.python_values.values import Layer, Value
+from neurarch_rules.facts.python_values.values import Instance, Layer, Value
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,23 @@ class Tied:
     construction: Site
 
 
+@dataclass(frozen=True)
+class Built:
+    """A module of the file is surely constructed; ``times`` counts the loop or comprehension it stands in, 1 outside.
+
+    ``value`` gives an expression over the instance (``self.config.block_size``) as its methods see it.
+    """
+
+    instance: Instance
+    times: int
+    site: Site
+    construction: Site
+    value: Callable[[ast.expr, str], Value]
+
+
 @dataclass
 class Events:
+    built: list[Built] = field(default_factory=list)
     made: list[Made] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     tied: list[Tied] = field(default_factory=list)

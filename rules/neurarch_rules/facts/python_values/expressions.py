@@ -17,6 +17,7 @@ from neurarch_rules.facts.python_values.values import (
     Layer,
     Namespace,
     Parsed,
+    Tensor,
     Value,
     Weight,
     wrapped,
@@ -106,6 +107,8 @@ class Expressions(State):
         apply = _BINARY.get(type(node.op))
         if isinstance(node.op, ast.Add) and isinstance(left.of, tuple) and isinstance(right.of, tuple):
             return Value((*left.of, *right.of))
+        if isinstance(left.of, Tensor) and right.number is not None:
+            return left
         if apply is None or left.number is None or right.number is None:
             return NOTHING
         try:
@@ -192,13 +195,18 @@ class Expressions(State):
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Value:
         inner = Scope(scope.placed, dict(scope.names), scope.owner, scope.this, scope.certain)
+        times = self.times
         for generator in node.generators:
             items = self._value(generator.iter, inner)
             runs = isinstance(items.of, range | tuple | list) and len(items.of) > 0 and not generator.ifs
             inner.certain = inner.certain and runs
+            self.times *= len(items.of) if runs else 1
             for name in stored(generator.target):
                 inner.names[name] = NOTHING
-        self._value(node.elt, inner)
+        try:
+            self._value(node.elt, inner)
+        finally:
+            self.times = times
         return NOTHING
 
     def _starred(self, node: ast.Starred, scope: Scope) -> Value:

@@ -57,6 +57,8 @@ class State(ABC):
         self.depth = 0
         self.construction: Site | None = None
         self.explicit = False
+        self.times = 1
+        """How often the loops around run what is evaluated."""
         self.globals: dict[str, Value] = {}
         self.arguments: dict[str, Value] = {}
         """Defaults of ``add_argument``, by attribute name."""

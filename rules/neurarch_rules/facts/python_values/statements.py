@@ -116,7 +116,12 @@ class Statements(Calls):
         self._forget([node], scope)
         has_end = any(isinstance(each, ast.Break | ast.Continue | ast.Return) for each in nodes(node))
         inner = Scope(scope.placed, scope.names, scope.owner, scope.this, scope.certain and runs and not has_end)
-        self._quietly(node.body, inner)
+        times = self.times
+        self.times *= len(items.of) if runs and not has_end else 1
+        try:
+            self._quietly(node.body, inner)
+        finally:
+            self.times = times
         self._forget([node], scope)
 
     def _assert(self, node: ast.Assert, scope: Scope) -> None:

@@ -74,6 +74,15 @@ class Namespace:
 
 
 @dataclass(frozen=True)
+class Tensor:
+    """A tensor or parameter by its shape; ``is_triangle`` for a causal mask."""
+
+    shape: tuple[Value, ...]
+    site: Site
+    is_triangle: bool = False
+
+
+@dataclass(frozen=True)
 class Weight:
     layer: Layer
 
