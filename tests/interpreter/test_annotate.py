@@ -84,7 +84,8 @@ def test_fused_projection() -> None:
         ("def forward(self, x):\n        return F", "def forward(self, x, window_mask=None):\n        return F"),
         ("for block in self.blocks:\n            x = block(x)", "for _ in range(4):\n            x = self.shared(x)"),
         ("self.num_kv_heads = kv_heads", "self.num_kv_heads = 4"),
-        ("self.num_kv_heads = kv_heads", "self.sliding_window = 8"),
+        ("self.num_kv_heads = kv_heads", "self.chunk_size = 8"),
+        ("self.num_kv_heads = kv_heads", "self.sliding_window = unknown_function()"),
         ("self.num_kv_heads = kv_heads", "self.is_causal = False"),
         ("self.num_kv_heads = kv_heads", "self.A_log = nn.Parameter(torch.ones(3))"),
     ],
@@ -103,3 +104,95 @@ def test_one_open_layer_keeps_the_whole_tree_silent() -> None:
         "        self.blocks[0].window_size = 4\n        self.lm_head",
     )
     assert per_token(odd) is None
+
+
+def test_a_window_that_is_an_attribute_of_the_layer() -> None:
+    windowed = TEXT.replace("self.num_kv_heads = kv_heads", "self.sliding_window = 8")
+    cache = kv_cache(tree_of(windowed))
+    assert cache is not None
+    assert cache.per_token == 3 * 2 * (2 * 8)
+    assert cache.at(100) == 8 * 3 * 2 * (2 * 8)
+    assert kv_cache(tree_of(TEXT)).at(100) == 100 * 3 * 2 * (2 * 8)  # type: ignore[union-attr]
+
+
+CONFIGURED = (
+    TEXT.replace(
+        "    def __init__(self, width, heads, kv_heads, causal=True):", "    def __init__(self, config, layer_idx):"
+    )
+    .replace(
+        "        self.num_heads = heads\n        self.num_kv_heads = kv_heads\n",
+        "        self.config = config\n        self.layer_idx = layer_idx\n"
+        "        width, heads, kv_heads = config.width, config.n_head, config.n_kv_heads\n",
+    )
+    .replace("Attention(width, heads, kv_heads) for _ in", "Attention(config, number) for number in")
+    .replace("width=32, heads=4, kv_heads=2, depth=3, vocabulary=100", "config=None, width=32, depth=3, vocabulary=100")
+    .replace(
+        "class GPT(",
+        "class Config:\n    width = 32\n\n    def __init__(self, **k):\n"
+        "        self.width, self.n_head, self.n_kv_heads = 32, 4, 2\n        self.__dict__.update(k)\n\n\nclass GPT(",
+    )
+)
+
+
+def test_heads_that_the_class_reads_from_its_configuration() -> None:
+    assert per_token(CONFIGURED.replace("config=None", "config=Config()")) == 3 * 2 * (2 * 8)
+
+
+def test_layer_types_tell_which_layers_have_a_window() -> None:
+    text = CONFIGURED.replace(
+        "config=None", "config=Config(sliding_window=4, layer_types=['sliding_attention'] * 2 + ['full_attention'])"
+    ).replace("is_causal=True", "is_causal=True, window=self.config.sliding_window")
+    cache = kv_cache(tree_of(text))
+    assert cache is not None
+    assert sorted((entry.kind, entry.window, layers) for entry, layers in cache.entries) == [
+        ("full", None, 1),
+        ("sliding", 4, 2),
+    ]
+
+
+LATENT = """
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self, heads=4, rank=12):
+        super().__init__()
+        self.num_heads = heads
+        self.kv_lora_rank, self.qk_rope_head_dim, self.qk_nope_head_dim, self.v_head_dim = rank, 4, 8, 6
+        self.q_proj = nn.Linear(32, heads * 12)
+        self.kv_a_proj_with_mqa = nn.Linear(32, rank + 4)
+        self.kv_a_layernorm = nn.LayerNorm(rank)
+        self.kv_b_proj = nn.Linear(rank, heads * 14)
+        self.o_proj = nn.Linear(heads * 6, 32)
+
+    def forward(self, x, past_key_value=None):
+        return x
+
+
+class GPT(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Attention() for _ in range(5)])
+"""
+
+
+def test_a_latent_and_one_rotary_key() -> None:
+    cache = kv_cache(tree_of(LATENT))
+    assert cache is not None
+    assert cache.per_token == 5 * (12 + 4)
+    assert cache.per_token_expanded == 5 * 4 * (8 + 4 + 6)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("heads * 14)", "heads * 15)"),
+        ("nn.Linear(32, rank + 4)", "nn.Linear(32, rank + 5)"),
+        ("nn.Linear(rank, heads", "nn.Linear(rank + 1, heads"),
+        ("self.q_proj", "self.indexer = None; self.q_proj"),
+    ],
+)
+def test_a_latent_whose_sizes_disagree_is_not_stated(old: str, new: str) -> None:
+    assert old in LATENT
+    assert kv_cache(tree_of(LATENT.replace(old, new))) is None

@@ -2,7 +2,7 @@
 
 A cache is stated only where every attention layer of the tree is understood: its projections and head counts agree,
 it decodes (a causal mask or a cache in its forward), and nothing in its class hints at a cache of another form
-(windows, chunks, latents, sharing between layers). Otherwise nothing is said.
+(chunks, sharing between layers, windows and latents whose sizes do not show). Otherwise nothing is said.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from neurarch_schemas.interpreter.values import Class, Function, Instance
 from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Part, Run, Stack
@@ -31,10 +31,13 @@ _KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_kv_head", "
 _GROUPS = ("num_key_value_groups", "n_rep", "num_queries_per_kv")
 _SIZES = ("head_dim", "head_size", "attention_head_size", "d_head", "dim_head")
 _WINDOWS = ("sliding_window", "window_size", "attention_chunk_size", "chunk_size", "attn_window")
+_OTHER_WINDOWS = tuple(key for key in _WINDOWS if key not in ("sliding_window", "attention_chunk_size"))
 _OTHER_CACHE = re.compile(
-    r"(?P<window>window|chunk)|(?P<cross>cross|encoder)|"
-    r"(?P<other>latent|compress|indexer|kv_shared|share_kv|kv_lora|kv_a_proj|local_attention|streaming)"
+    r"(?P<window>window|chunk)|(?P<cross>cross|encoder)|(?P<latent>latent|kv_lora|kv_a_proj|compressed_kv)|"
+    r"(?P<other>compress|indexer|kv_shared|share_kv|local_attention|streaming)"
 )
+_LATENT = (("kv_a_proj_with_mqa", "kv_b_proj"), ("wkv_a", "wkv_b"))
+"""Multi-head latent attention: the projection to the latent and one rotary key, and that from the latent to heads."""
 _CACHE_ARGUMENT = re.compile(r"past_key_values?|layer_past|past_kv|kv_cache|cache_params|use_cache|start_pos|past")
 _STATE = ("A_log", "dt_bias", "time_decay", "log_A", "ssm_D")
 """Parameters of recurrent layers, whose state is a cache that projections do not show."""
@@ -60,46 +63,143 @@ class _ClassHints:
     caches: bool
     """The forward takes a cache."""
     other_caches: frozenset[str]
-    """"window", "cross", "other": caches of another form that the class speaks of."""
+    """"window", "cross", "latent", "other": caches of another form that the class speaks of."""
 
 
 def note(instance: Instance, children: dict[str, Module | Stack], name: str) -> Note:
     """``children`` are those of the module, ``name`` is its own in its parent."""
     attrs = instance.attrs
     rows = {key: size for key, child in children.items() if (size := _rows(child)) is not None}
-    if any(key in attrs.get("_parameters", ()) for key in _STATE) or any(key.startswith("kv_a_proj") for key in rows):
+    if any(key in attrs.get("_parameters", ()) for key in _STATE):
         return Note(unsure=True)
     if not children:
         return _leaf(instance, name)
+    sizes = _sizes(instance)
+    latent = _latent(sizes, children, rows)
     found = _projections(rows)
-    if found is None:
+    if latent is None and any(key.startswith("kv_a_proj") for key in rows):
+        return Note(part="attention", unsure=True)
+    if latent is None and found is None:
         return Note(unsure=any(_repeats(each.node) for each in instance.cls.mro if each.node is not None))
-    shape = _shape(attrs, rows, found)
+    shape = latent or (_shape(sizes, rows, found) if found is not None else None)
     hints = _hints(instance.cls)
     if shape is None:
         return Note(part="attention", unsure=True)
     flags = [attrs.get(key) for key in ("is_causal", "is_decoder", "causal")]
     encodes = any(flag is False for flag in flags)
-    windows = [attrs[key] for key in _WINDOWS if attrs.get(key) is not None]
     decodes = hints.caches or True in flags or (hints.masks and not _is_library(instance.cls))
     if encodes or not decodes:
         # no cache, if it is not the other half of a decoder
         return Note("attention", shape._replace(kind="encoder", causal=False) if encodes else None, unsure=not encodes)
     unusual = set(hints.other_caches)
-    if _has_no_window(attrs):
-        unusual.discard("window")
+    try:
+        kind, window = _reach(instance, "window" in unusual)
+    except _Open:
+        return Note(part="attention", unsure=True)
+    unusual.discard("window")
+    if latent is not None:
+        unusual.discard("latent")
     if attrs.get("is_cross_attention") is False:
         unusual.discard("cross")
-    if unusual or windows or re.search("cross|enc", name, re.IGNORECASE) or attrs.get("is_cross_attention") is True:
+    if unusual or re.search("cross|enc", name, re.IGNORECASE) or attrs.get("is_cross_attention") is True:
         return Note(part="attention", unsure=True)
-    return Note("attention", shape, (Cache("full", per_token=shape.kv_heads * (shape.qk_dim + shape.v_dim)),))
+    if latent is not None:
+        assert shape.latent_dim is not None
+        expanded = shape.heads * (shape.qk_dim + shape.v_dim)
+        cache = Cache("latent", per_token=shape.latent_dim, expanded_per_token=expanded, window=window)
+        return Note("attention", shape, (cache,))
+    cache = Cache(kind, per_token=shape.kv_heads * (shape.qk_dim + shape.v_dim), window=window)
+    return Note("attention", shape._replace(kind=kind, window=window), (cache,))
 
 
-def _has_no_window(attrs: dict[str, object]) -> bool:
-    """An instance that says it has no window, itself or by its configuration."""
-    config = attrs.get("config")
-    tables = [attrs, *([config.attrs] if isinstance(config, Instance) else [])]
-    return any(key in table and table[key] is None for table in tables for key in _WINDOWS)
+def _sizes(instance: Instance) -> dict[str, object]:
+    """The layer's attributes, and of its configuration's those that its class reads (``self.config.n_head``)."""
+    config = instance.attrs.get("config")
+    if not isinstance(config, Instance):
+        return instance.attrs
+    read = {name for each in instance.cls.mro if each.node is not None for name in _attributes(each.node)}
+    known = {name: config.attrs[name] for name in (*_HEADS, *_KV_HEADS, *_SIZES) if name in read & config.attrs.keys()}
+    own = {kind for kind in (_HEADS, _KV_HEADS, _SIZES) if any(name in instance.attrs for name in kind)}
+    return {**{name: value for name, value in known.items() if not any(name in kind for kind in own)}, **instance.attrs}
+
+
+@lru_cache(maxsize=256)
+def _attributes(node: ast.ClassDef) -> frozenset[str]:
+    return frozenset(each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))
+
+
+class _Open(Exception):
+    """The structure does not show how far back a layer looks."""
+
+
+def _reach(instance: Instance, is_mentioned: bool) -> tuple[Literal["full", "sliding", "chunked"], int | None]:
+    """Which positions a layer keeps, and how many. Raises _Open.
+
+    The ``layer_types`` of its configuration decide where there are some, as transformers 5.24 makes its cache
+    (``cache_utils.get_layer_types_and_kwargs``), then the layer's own ``sliding_window``, then its configuration's.
+    """
+    attrs = instance.attrs
+    holder = attrs.get("config")
+    config = holder.attrs if isinstance(holder, Instance) else {}
+    types, layer = config.get("layer_types"), attrs.get("layer_idx")
+    if config.get("kv_sharing_modes") is not None or any(attrs.get(key) is not None for key in _OTHER_WINDOWS):
+        raise _Open
+    if isinstance(types, list | tuple) and (is_mentioned or _is_library(instance.cls)):
+        kind = types[layer] if type(layer) is int and 0 <= layer < len(types) else None
+        if kind == "full_attention":
+            return "full", None
+        if kind == "sliding_attention":
+            return "sliding", _written(config.get("sliding_window"))
+        if kind == "chunked_attention":
+            return "chunked", _written(config.get("attention_chunk_size"))
+        raise _Open
+    if "sliding_window" in attrs:
+        window = _positions(attrs["sliding_window"])
+    elif not is_mentioned and not _is_library(instance.cls):
+        return "full", None
+    elif config.get("attention_chunk_size") is not None:
+        raise _Open
+    elif not any(key in config for key in _WINDOWS) and not (_is_library(instance.cls) and config):
+        raise _Open
+    else:
+        window = _positions(config.get("sliding_window"))
+    return ("full", None) if window is None else ("sliding", window)
+
+
+def _written(value: object) -> int:
+    found = _positions(value)
+    if found is None:
+        raise _Open
+    return found
+
+
+def _positions(value: object) -> int | None:
+    if value is None or (type(value) is int and value > 0):
+        return value
+    raise _Open
+
+
+def _latent(
+    attrs: dict[str, object], children: dict[str, Module | Stack], rows: dict[str, int]
+) -> AttentionShape | None:
+    """Multi-head latent attention whose ranks and head sizes are attributes that agree with its matrices."""
+    for down, up in _LATENT:
+        if down not in rows or up not in rows:
+            continue
+        rank, rope = _one(attrs, ("kv_lora_rank",)), _one(attrs, ("qk_rope_head_dim",))
+        nope, value, heads = _one(attrs, ("qk_nope_head_dim",)), _one(attrs, ("v_head_dim",)), _one(attrs, _HEADS)
+        if rank is None or rope is None or nope is None or value is None or heads is None:
+            return None
+        if rows[down] != rank + rope or _columns(children[up]) != rank or rows[up] != heads * (nope + value):
+            return None
+        return AttentionShape(heads, heads, nope + rope, value, "latent", latent_dim=rank + rope)
+    return None
+
+
+def _columns(child: Module | Stack) -> int | None:
+    """Inputs of a linear layer."""
+    shapes = [each.shape for each in child.tensors if each.name == "weight"] if isinstance(child, Module) else []
+    return shapes[0][1] if shapes and len(shapes[0]) == 2 else None
 
 
 def _leaf(instance: Instance, name: str) -> Note:
