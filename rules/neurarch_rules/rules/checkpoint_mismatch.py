@@ -20,6 +20,8 @@ SHOWN = 3
 LEAST_SHARE = 0.5
 """Files that hold less than half of the model are an excerpt, a shard or another model: there is nothing to compare."""
 
+TOWERS = ("vision", "visual", "audio", "projector")
+
 
 def check(context: Context) -> Iterator[Finding]:
     """Layers of one side only are left to ``layer-count-vs-checkpoint``, a missing head to ``tie-vs-checkpoint``."""
@@ -35,7 +37,7 @@ def check(context: Context) -> Iterator[Finding]:
         if not ((index := layer_index(name)) is not None and index > last)
         and not name.startswith(("lm_head", "embed_out"))
     ]
-    if len(missing) > LEAST_SHARE * len(tensors):
+    if len([name for name in missing if not _is_tower(name)]) > LEAST_SHARE * len(tensors):
         return
     file = next((name for name in sorted(context.analysis.folder.listing or ()) if name.endswith(".index.json")), None)
     place = Place("/architectures", on="key")
@@ -62,6 +64,11 @@ def check(context: Context) -> Iterator[Finding]:
             f"({_names(found.unexpected)}): they are thrown away on load{delta}",
             place,
         )
+
+
+def _is_tower(name: str) -> bool:
+    """A whole tower is missing where the weights are those of the text model alone."""
+    return any(part in name for part in TOWERS)
 
 
 def _delta(found: CheckpointMatch) -> str:
