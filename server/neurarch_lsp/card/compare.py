@@ -8,7 +8,7 @@ from neurarch_lsp.card.build import name_of
 from neurarch_lsp.card.mix import layer_mix
 from neurarch_lsp.card.profile import Profile, attention_label, language_config, profile
 from neurarch_lsp.card.sections.fields import compact
-from neurarch_lsp.card.sections.head import experts, positions, quantization, scale
+from neurarch_lsp.card.sections.head import experts, norm, positions, quantization, scale, text_norm_place
 from neurarch_lsp.render.card_blocks import Block, Card, Note, Section, Table
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
@@ -106,6 +106,7 @@ def differences(a: Analysis, b: Analysis) -> list[str]:
             ("Layers", layer_mix(a), layer_mix(b)),
             ("Experts", experts(left), experts(right)),
             ("Positions", _positions(a, left), _positions(b, right)),
+            ("Norm", _norm(a, left), _norm(b, right)),
             ("Scale", _scale(a), _scale(b)),
             ("Quantization", _quantization(a), _quantization(b)),
         )
@@ -168,6 +169,11 @@ def _kind(analysis: Analysis) -> str:
 
 def _positions(analysis: Analysis, found: Profile) -> str | None:
     return positions(language_config(analysis.config), found) if analysis.config else None
+
+
+def _norm(analysis: Analysis, found: Profile) -> str | None:
+    text = language_config(analysis.config) if analysis.config else None
+    return norm(text, found, text_norm_place(analysis, text)) if text is not None else None
 
 
 def _scale(analysis: Analysis) -> str | None:

@@ -218,7 +218,18 @@ def rope_entries(config: ModelConfig) -> dict[str, dict[str, object]]:
     """The rope parameters by kind of layer ("full", "sliding"), under "" where the config does not tell them apart."""
     found = config.get("rope_parameters")
     if not isinstance(found, dict):
-        return {}
+        return _older_rope(config)
     if any(isinstance(value, dict) for value in found.values()):
         return {key.removesuffix("_attention"): dict(each) for key, each in found.items() if isinstance(each, dict)}
     return {"": dict(found)}
+
+
+def _older_rope(config: ModelConfig) -> dict[str, dict[str, object]]:
+    """Of types that transformers does not know: the keys that were common before ``rope_parameters``."""
+    theta, rotary, width = config.get("rope_theta"), config.get("rotary_dim"), config.get("head_dim")
+    if not isinstance(theta, int | float):
+        return {}
+    entry: dict[str, object] = {"rope_theta": theta}
+    if isinstance(rotary, int) and isinstance(width, int) and 0 < rotary < width:
+        entry["partial_rotary_factor"] = rotary / width
+    return {"": entry}

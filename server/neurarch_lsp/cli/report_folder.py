@@ -17,6 +17,8 @@ from neurarch_schemas.accounting.quantities import binary_bytes, count
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
 
+NUMBER = ' class="n"'
+NUMERIC = (2, 3, 4)
 ENDINGS = {"html": ".html", "markdown": ".md", "svg": ".svg", "text": ".txt"}
 
 
@@ -72,16 +74,22 @@ def _index(rows: Sequence[tuple[str, ...]], form: str) -> str:
         return "\n".join(lines) + "\n"
     cells = "".join(
         f'<tr><td><a href="{escape(file, quote=True)}">{escape(title)}</a></td>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+        + "".join(
+            f"<td{NUMBER if column in NUMERIC else ''}>{escape(cell)}</td>" for column, cell in enumerate(rest, 1)
+        )
         + "</tr>"
         for file, title, *rest in rows
     )
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+    heads = "".join(
+        f'<th scope="col"{NUMBER if column in NUMERIC else ""}>{escape(name)}</th>'
+        for column, name in enumerate(header)
+    )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Models</title>'
-        f"<style>{style()}</style></head><body><h1>{len(rows)} models</h1><main><table><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{cells}</tbody></table></main></body></html>\n"
+        f"<style>{style()}</style></head><body><main><h1>{len(rows)} models</h1>"
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{heads}</tr></thead><tbody>{cells}</tbody></table></div>'
+        "</main></body></html>\n"
     )
 
 

@@ -39,7 +39,7 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         "qk_norm": found.qk_norm,
         "experts": experts(found),
         "positions": positions(text, found),
-        "norm": norm(text, found, _norm_place(analysis, text)),
+        "norm": norm(text, found, text_norm_place(analysis, text)),
         "activation": _text(text, "hidden_act", "hidden_activation", "activation_function"),
         "context": context,
         "vocabulary": _integer(text, "vocab_size"),
@@ -150,7 +150,7 @@ def norm(config: ModelConfig, found: Profile, place: str | None) -> str | None:
     return name
 
 
-def _norm_place(analysis: Analysis, config: ModelConfig) -> str | None:
+def text_norm_place(analysis: Analysis, config: ModelConfig) -> str | None:
     """Of the first layers for which it is known, outside of towers."""
     tree = analysis.built.tree
     order = Order.of(config)

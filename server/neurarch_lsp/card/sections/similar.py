@@ -33,18 +33,20 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         for match in matches
     )
     blocks: list[Table | Note] = [Table(("score", "model", "lab", "released", "why"), rows, numeric=frozenset({0}))]
-    siblings = [
+    same_type = tuple(
         entry
         for entry in known
         if entry.features is not None and entry.features.words.get("model_type") == mine.words["model_type"]
-    ]
+    )
+    siblings = [match.known for match in most_similar(mine, same_type, MOST_SIBLINGS)]
     listed: list[tuple[str, str, str]] = []
-    for entry in siblings[:MOST_SIBLINGS]:
+    for entry in siblings:
         other = entry.analysis()
         if other is not None and other.parameters is not None:
             listed.append((entry.name, count(other.parameters.total), count(other.parameters.active)))
     if listed:
-        caption = f"Other checkpoints of type {mine.words['model_type']}"
+        more = f" (the {len(listed)} most similar of {len(same_type)})" if len(same_type) > len(listed) else ""
+        caption = f"Checkpoints of type {mine.words['model_type']}{more}"
         blocks.append(
             Table(("model", "parameters", "active"), tuple(listed), numeric=frozenset({1, 2}), caption=caption)
         )
