@@ -66,6 +66,10 @@ def test_restricted_mode_runs_nothing_of_the_workspace(workbench: Workbench) -> 
     assert "done" in steps
 
 
+def test_without_a_server_one_message_says_so_and_naming_it_helps(workbench: Workbench) -> None:
+    assert "done" in workbench.run("absent.mjs")
+
+
 def test_walkthrough_settings_and_status_item_of_the_package(workbench: Workbench) -> None:
     assert "done" in workbench.run("window.mjs", str(workbench.vsix))
 

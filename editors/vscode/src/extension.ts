@@ -16,6 +16,8 @@ import { StatusItem } from './status';
 let client: LanguageClient | undefined;
 let starting: Promise<void> | undefined;
 let crashes: number[] = [];
+/** Said once, until somebody asks again: documents are opened and edited all the time. */
+let toldOfAbsence = false;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel('Neurarch', { log: true });
@@ -30,6 +32,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand('neurarch.showOutput', () => log.show()),
     vscode.commands.registerCommand('neurarch.restart', async () => {
       crashes = [];
+      toldOfAbsence = false;
       await stopServer();
       await start();
     }),
@@ -78,7 +81,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
     vscode.workspace.onDidChangeConfiguration(event => {
-      if (client && (event.affectsConfiguration('neurarch.server.path') || event.affectsConfiguration('neurarch.server.args'))) {
+      if (event.affectsConfiguration('neurarch.server.path') || event.affectsConfiguration('neurarch.server.args')) {
         void vscode.commands.executeCommand('neurarch.restart');
       }
     }),
@@ -100,14 +103,21 @@ async function startServer(log: vscode.LogOutputChannel, status: StatusItem, rep
   }
   const server = await locateServer(log);
   if (!server) {
-    const message = 'neurarch-lsp is not installed.';
+    const message = 'neurarch-lsp was not found.';
+    const advice = 'Install it with "uv tool install neurarch-lsp" or "pipx install neurarch-lsp", or say where it is.';
     status.show(message, vscode.LanguageStatusSeverity.Error, { command: 'neurarch.showOutput', title: 'Help' });
-    log.error(`${message} Install it with "uv tool install neurarch-lsp" or "pipx install neurarch-lsp", `
-      + 'or set neurarch.server.path, then run "Neurarch: Restart Server".');
-    const choice = await vscode.window.showWarningMessage(
-      `${message} It comes with "uv tool install neurarch-lsp" or "pipx install neurarch-lsp".`, 'Open Settings');
-    if (choice) {
-      await vscode.commands.executeCommand('workbench.action.openSettings', 'neurarch.server.path');
+    log.error(`${message} Looked in the setting neurarch.server.path, the Python environment of the workspace, PATH, `
+      + `~/.local/bin, and for uvx. ${advice} Then run "Neurarch: Restart Server".`);
+    if (!toldOfAbsence) {
+      toldOfAbsence = true;
+      // Not waited for: the extension is ready, and the message may stay as long as it likes.
+      void vscode.window.showWarningMessage(`${message} ${advice}`, 'Open Settings', 'Try Again').then(choice => {
+        if (choice === 'Open Settings') {
+          void vscode.commands.executeCommand('workbench.action.openSettings', 'neurarch.server.path');
+        } else if (choice) {
+          void vscode.commands.executeCommand('neurarch.restart');
+        }
+      });
     }
     return;
   }
