@@ -9,7 +9,7 @@ from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.data import fact_set
 from neurarch_rules.facts.fixes import rename_key
-from neurarch_rules.facts.keys import ROPE_KEYS, is_usual, keys_of_all_types, partner, unread
+from neurarch_rules.facts.keys import ROPE_KEYS, is_usual, keys_any_may_have, keys_of_all_types, partner, unread
 from neurarch_rules.facts.places import configs, json_kind, written
 from neurarch_rules.facts.quantization import Quantization, quantization
 from neurarch_rules.facts.sources import config_type, keys_of_model_code, records
@@ -34,6 +34,8 @@ RULE = RuleInfo(
 FOREIGN_LENGTH = 8
 OTHERS_LENGTH = 10
 """Shortest keys that are held against the 2,500 keys of all families: shorter ones are near one by chance."""
+SHORTEST_WORD = 4
+"""A difference in a shorter word of a name tells two words apart."""
 MOST = 500
 """Keys that are looked at: more were not typed, and each is held against every known name."""
 
@@ -79,38 +81,49 @@ def _native(context: Context, config: ModelConfig, record: ConfigType) -> Iterat
 def _of_other_families(
     context: Context, config: ModelConfig, data: Mapping[str, JSONValue], key: str
 ) -> Iterator[Finding]:
-    """Keys that this class ignores are read by serving engines (``num_nextn_predict_layers``)."""
-    guess = closest(key, keys_of_all_types(), 1) if len(key) >= OTHERS_LENGTH else None
-    if guess is None or guess in data or guess.rstrip("s") == key.rstrip("s"):
+    """Keys that a class ignores are read by serving engines (``num_nextn_predict_layers``), foreign code reads many."""
+    guess = closest(key, _keys_of_anybody(), 1) if len(key) >= OTHERS_LENGTH else None
+    if guess is None or guess in data or guess.rstrip("s") == key.rstrip("s") or _is_another_abbreviation(key, guess):
         return
-    family, its_family = key.partition("_")[0], guess.partition("_")[0]
-    if family != its_family and any(other.startswith(f"{family}_") for other in data if other != key):
-        return  # a prefix of this file
-    pointer = join_pointer(config.pointer, key)
-    yield Finding(
-        f"unknown key {key} is one letter from {guess}: {config.config_class} reads neither, other families do",
-        Place(pointer, on="key"),
-        fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}", "unsafe"),
-        severity="info",
+    reads = (
+        f"{config.config_class} reads neither, other families do" if config.is_native else "other families have that"
     )
+    yield _suspicion(context, config, key, guess, f"unknown key {key} is one letter from {guess}: {reads}")
+
+
+@lru_cache(maxsize=1)
+def _keys_of_anybody() -> frozenset[str]:
+    return keys_of_all_types() | keys_any_may_have()
+
+
+def _is_another_abbreviation(key: str, guess: str) -> bool:
+    """``vt_hidden_size`` and ``vit_hidden_size``, ``seg_token_id`` and ``sep_token_id``: two names, no slip."""
+    words, others = key.split("_"), guess.split("_")
+    if len(words) != len(others):
+        return False
+    pairs = zip(words, others, strict=True)
+    return any(word != other and min(len(word), len(other)) < SHORTEST_WORD for word, other in pairs)
 
 
 def _foreign(context: Context, config: ModelConfig) -> Iterator[Finding]:
-    """Foreign code has keys of its own; only near misses of names that very many families share are reported."""
+    """Foreign code has keys of its own; only near misses of names that many families share are reported."""
     data = written(context.analysis, config)
     common = fact_set("known_keys", "common")
     for key in islice(data, MOST):
         if len(key) < FOREIGN_LENGTH or key.startswith("_") or key in keys_of_all_types() or is_usual(key):
             continue
         guess = closest(key, common, 1)
-        if guess is not None and guess not in data and not key.startswith(guess) and key + "s" != guess:
-            pointer = join_pointer(config.pointer, key)
-            yield Finding(
-                f"the key {key} is one letter from {guess}, which most families use and this file lacks",
-                Place(pointer, on="key"),
-                fixes=rename_key(context.analysis, pointer, guess, f"rename to {guess}", "unsafe"),
-                severity="info",
-            )
+        if guess is None:
+            yield from _of_other_families(context, config, data, key)
+        elif guess not in data and not key.startswith(guess) and key + "s" != guess:
+            message = f"the key {key} is one letter from {guess}, which most families use and this file lacks"
+            yield _suspicion(context, config, key, guess, message)
+
+
+def _suspicion(context: Context, config: ModelConfig, key: str, guess: str, message: str) -> Finding:
+    pointer = join_pointer(config.pointer, key)
+    fixes = rename_key(context.analysis, pointer, guess, f"rename to {guess}", "unsafe")
+    return Finding(message, Place(pointer, on="key"), fixes=fixes, severity="info")
 
 
 def _in_block(context: Context, block: Quantization) -> Iterator[Finding]:
