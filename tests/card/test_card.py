@@ -14,6 +14,7 @@ import pytest
 from neurarch_lsp.__main__ import main
 from neurarch_lsp.card.assumptions import Assumptions
 from neurarch_lsp.card.build import build_card
+from neurarch_lsp.card.sections.fields import compact
 from neurarch_lsp.card.structure import rows
 from neurarch_lsp.render.card_html import card_html, card_svg
 from neurarch_lsp.render.card_markdown import card_markdown
@@ -62,6 +63,14 @@ def test_cache() -> None:
     assert cache["level"] == "High"
     levels = Assumptions(cache_levels=(("fine", 0), ("much", 249)))
     assert section("cache", assumed=levels)["level"] == "fine"
+
+
+def test_fields_that_nobody_reads_are_told() -> None:
+    fields = section("fields", analysis(mlp_intermediate_size=8192, attn_type_list=[1] * 62))
+    assert {"mlp_intermediate_size", "attn_type_list"} <= set(fields["not_read"])
+    assert "hidden_size" not in fields["not_read"]
+    assert compact([1] * 62) == "[1x62]"
+    assert compact("x" * 10**6).endswith("...")
 
 
 def test_no_checkpoint_here() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neurarch_lsp.card.profile import language_config
 from neurarch_lsp.render.card_blocks import Facts, Note, Plot, Section, Table
 from neurarch_lsp.render.model_numbers import tokens
 from neurarch_schemas.accounting.context import declared_context
@@ -33,7 +34,9 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         expanded = binary_bytes(size_in_bytes(cache.per_token_expanded, dtype))
         rows.append(("Without latent caching", f"{expanded} per token, in engines that store expanded keys and values"))
     if constant:
-        rows.append(("Constant state", f"{binary_bytes(constant)} a sequence, whatever its length"))
+        kept = language_config(config).get("mamba_ssm_dtype")
+        note = f"; engines keep its recurrent part in {kept}" if isinstance(kept, str) and kept != dtype else ""
+        rows.append(("Constant state", f"{binary_bytes(constant)} a sequence in {dtype}, whatever its length{note}"))
     lengths = [length for length in LENGTHS if length < longest] + [longest]
     sizes = [(length, size_in_bytes(cache.at(length), dtype)) for length in lengths]
     table = Table(

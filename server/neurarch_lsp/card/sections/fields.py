@@ -26,7 +26,9 @@ def section(analysis: Analysis, findings: Sequence[Finding] = ()) -> Section | N
         for finding in findings
         if finding.place.pointer and "unnecessary" in finding.tags
     }
-    written = tuple((key, compact(data[key]), "ignored" if key in ignored else "") for key in sorted(data))
+    not_read = _not_read(analysis)
+    notes = dict.fromkeys(not_read, "not read by transformers") | dict.fromkeys(ignored, "ignored")
+    written = tuple((key, compact(data[key]), notes.get(key, "")) for key in sorted(data))
     tables = [Table(("key", "value", "note"), written, caption=f"{len(written)} fields written")]
     defaults: tuple[tuple[str, str, str], ...] = ()
     if config is not None:
@@ -47,8 +49,20 @@ def section(analysis: Analysis, findings: Sequence[Finding] = ()) -> Section | N
             "written": {key: data[key] for key in sorted(data)},
             "defaults": {name: value for name, value, _ in defaults},
             "ignored": sorted(ignored),
+            "not_read": sorted(not_read),
         },
     )
+
+
+def _not_read(analysis: Analysis) -> frozenset[str]:
+    """Written keys that the config class of transformers does not know; code beside the file may read them."""
+    from neurarch_rules.engine.context import Context
+    from neurarch_rules.engine.options import Options
+    from neurarch_rules.facts.keys import unread
+
+    if analysis.config is None:
+        return frozenset()
+    return frozenset(key for key, _ in unread(Context(analysis, Options()), analysis.config))
 
 
 def compact(value: JSONValue, longest: int = LONGEST) -> str:
