@@ -25,24 +25,24 @@ def memory_tables(
     trained = lora_parameters(tree, assumed.lora_rank, adapts(assumed.lora_targets))
     mixed = _recipe(MIXED)
     where = "all linear layers" if assumed.lora_targets == "all-linear" else assumed.lora_targets.replace(",", ", ")
-    lines: list[tuple[str, str, str, int, list[TrainingMemory]]] = []
+    lines: list[tuple[str, str, int | None, int, list[TrainingMemory]]] = []
     for recipe in recipes():
         memory = [_of(parameters, recipe, activation_bytes, ranks) for ranks in (1, *SHARDS)]
-        lines.append((recipe.name, recipe.label, f"{recipe.bytes_per_parameter} bytes", parameters, memory))
+        lines.append((recipe.name, recipe.label, recipe.bytes_per_parameter, parameters, memory))
     for name, frozen in (("LoRA", 2 * parameters), ("QLoRA", four_bit_bytes(tree))):
         memory = [_of(parameters, mixed, activation_bytes, ranks, trained, frozen) for ranks in (1, *SHARDS)]
         label = f"{name}, rank {assumed.lora_rank} on {where}"
-        lines.append((name, label, f"{count(trained)} trained", trained, memory))
+        lines.append((name, label, None, trained, memory))
     by_recipe = Table(
         ("recipe", "per parameter", "state", "with activations", *(f"FSDP over {ranks}" for ranks in SHARDS)),
         tuple(
             (
                 label,
-                each,
+                f"{count(trains)} trained" if size is None else f"{size} bytes",
                 decimal_bytes(memory[0].total - memory[0].activations),
                 *(decimal_bytes(one.total) for one in memory),
             )
-            for _, label, each, _, memory in lines
+            for _, label, size, trains, memory in lines
         ),
         numeric=frozenset({1, 2, 3, 4, 5}),
         caption="By recipe, on one device",
@@ -67,7 +67,8 @@ def memory_tables(
     )
     data = {
         "memory": [
-            {"recipe": name, "trained": trains, "bytes": memory[0].total} for name, _, _, trains, memory in lines
+            {"recipe": name, "bytes_per_parameter": size, "trained": trains, "bytes": memory[0].total}
+            for name, _, size, trains, memory in lines
         ],
         "spread": [
             {"way": label, "devices": sharding.devices, "bytes_on_each": memory.total}
