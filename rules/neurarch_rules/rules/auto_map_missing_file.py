@@ -8,20 +8,21 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.fixes import remove
 from neurarch_rules.facts.remote_code import references
 from neurarch_rules.facts.weights import is_repository
-from neurarch_rules.facts.words import listed
+from neurarch_rules.facts.words import listed, quoted
+from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
     name="auto-map-missing-file",
-    severity="warning",
+    severity="error",
     category="correctness",
-    summary="auto_map names a Python file that is not beside the config",
+    summary="auto_map names a Python file that is not beside the config, or no class in it",
     reads=("config", "adapter_config"),
     needs=("auto_map",),
-    when="beside",
 )
 
 
 def check(context: Context) -> Iterator[Finding]:
+    yield from _malformed(context)
     folder, config = context.analysis.folder, context.analysis.config
     if folder.listing is None or not is_repository(folder):
         return
@@ -39,4 +40,18 @@ def check(context: Context) -> Iterator[Finding]:
         fixes = remove(context.analysis, "/auto_map", "remove auto_map", "unsafe")
     else:
         message += ": the model cannot be loaded from this folder"
-    yield Finding(message, Place("/auto_map", on="key"), fixes=fixes)
+    yield Finding(message, Place("/auto_map", on="key"), fixes=fixes, severity="warning")
+
+
+def _malformed(context: Context) -> Iterator[Finding]:
+    """transformers splits each entry at its one dot."""
+    data = context.analysis.document.data
+    entries = data.get("auto_map") if isinstance(data, dict) else None
+    for name, value in entries.items() if isinstance(entries, dict) else ():
+        for target in value if isinstance(value, list) else [value]:
+            if isinstance(target, str) and target.rpartition("--")[2].count(".") != 1:
+                yield Finding(
+                    f"{quoted(target)} must name a file and a class in it, as in modeling_my.MyModel: transformers "
+                    "cannot take it apart",
+                    Place(join_pointer("/auto_map", name)),
+                )

@@ -25,6 +25,8 @@ def check(context: Context) -> Iterator[Finding]:
         heads, kv_heads = geometry.heads(config), geometry.kv_heads(config)
         if heads is None or kv_heads is None or heads.value <= 0 or kv_heads.value <= 0 or geometry.is_latent(config):
             continue
+        if config.model_type == "falcon" and config.get("new_decoder_architecture") is not True:
+            continue  # multi-query or plain attention, whatever num_kv_heads says
         if heads.value % kv_heads.value == 0 or not (is_written(config, kv_heads.key) or is_written(config, heads.key)):
             continue
         legal = divisors(heads.value)

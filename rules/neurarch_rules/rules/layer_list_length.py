@@ -40,6 +40,7 @@ PER_LAYER = (
     "block_configs",
     "attention_window",
     "activation_sparsity_pattern",
+    "num_attention_heads_per_layer",
     "intermediate_size",
 )
 

@@ -44,7 +44,10 @@ def check(context: Context) -> Iterator[Finding]:
 def _check(config: ModelConfig, name: str, step: int) -> Iterator[Finding]:
     depth = geometry.layers(config)
     if step <= 0:
-        if name == "encoder_sparse_step" or (step == 0 and experts.total(config) is None and "moe" not in name):
+        is_divisor = name == "sliding_window_pattern" and config.model_type.startswith("gemma3")
+        if name == "encoder_sparse_step":
+            return
+        if step == 0 and experts.total(config) is None and "moe" not in name and not is_divisor:
             return
         yield Finding(
             f"{name} is {step}: layers are counted modulo it, so it must be at least 1",

@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.decoder import decoder_config
-from neurarch_rules.facts.places import integer, place, related
+from neurarch_rules.facts.places import integer, is_written, place, related
 from neurarch_rules.facts.widths import feed_forward_widths
 from neurarch_rules.facts.words import divisors, either
 
@@ -57,6 +57,14 @@ def check(context: Context) -> Iterator[Finding]:
                 f"the feed-forward width {width.value} cannot be split over {ranks} ranks: tensor-parallel may be "
                 f"{either(_small([count for count in divisors(width.value) if legal is None or count in legal]))}",
                 place(config, width.key),
+            )
+    for key in ("linear_num_key_heads", "linear_num_value_heads", "mamba_n_heads", "mamba_num_heads"):
+        count = integer(config, key)
+        if count is not None and count > 0 and count % ranks and is_written(config, key):
+            yield Finding(
+                f"{count} heads of the linear-attention or state-space layers cannot be split over {ranks} ranks: "
+                f"tensor-parallel may be {either(_small([n for n in divisors(count) if legal is None or n in legal]))}",
+                place(config, key),
             )
     vocabulary = integer(config, "vocab_size")
     engine = (context.options.serving.engine or "").lower()

@@ -30,6 +30,13 @@ SIZES = (
     "moe_intermediate_size",
     "embedding_size",
     "num_hidden_groups",
+    "n_shared_experts",
+    "n_routed_experts",
+    "num_experts",
+    "num_local_experts",
+    "num_nextn_predict_layers",
+    "q_lora_rank",
+    "qk_rope_head_dim",
     "block_size",
     "query_pre_attn_scalar",
     "num_hidden_layers",
@@ -44,6 +51,13 @@ ZERO_IS_FINE = (
     "qk_nope_head_dim",
     "v_head_dim",
     "kv_lora_rank",
+    "n_shared_experts",
+    "n_routed_experts",
+    "num_experts",
+    "num_local_experts",
+    "num_nextn_predict_layers",
+    "q_lora_rank",
+    "qk_rope_head_dim",
 )
 EPSILONS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", "norm_epsilon")
 
@@ -105,7 +119,7 @@ def _written_number(config: ModelConfig, name: str) -> float | None:
 
 def _size(config: ModelConfig, name: str) -> Iterator[Finding]:
     value = _written_number(config, name)
-    if value is None or value > 0 or (value == 0 and name in ZERO_IS_FINE):
+    if value is None or value > 0 or (value == 0 and name in ZERO_IS_FINE and not _is_needed(config, name)):
         return
     if (value == -1 and not config.is_native) or (name == "head_dim" and value == 0 and geometry.is_latent(config)):
         return
@@ -117,6 +131,11 @@ def _size(config: ModelConfig, name: str) -> Iterator[Finding]:
         place(config, name),
         severity=severity,
     )
+
+
+def _is_needed(config: ModelConfig, name: str) -> bool:
+    """Latent attention has no values without their size."""
+    return name == "v_head_dim" and config.is_native and (integer(config, "kv_lora_rank") or 0) > 0
 
 
 def _probability(config: ModelConfig, name: str) -> Iterator[Finding]:
