@@ -85,7 +85,7 @@ def test_fused_projection() -> None:
         ("for block in self.blocks:\n            x = block(x)", "for _ in range(4):\n            x = self.shared(x)"),
         ("self.num_kv_heads = kv_heads", "self.num_kv_heads = 4"),
         ("self.num_kv_heads = kv_heads", "self.chunk_size = 8"),
-        ("self.num_kv_heads = kv_heads", "self.sliding_window = unknown_function()"),
+        ("self.num_kv_heads = kv_heads", "self.sliding_window = (8, 8)"),
         ("self.num_kv_heads = kv_heads", "self.is_causal = False"),
         ("self.num_kv_heads = kv_heads", "self.A_log = nn.Parameter(torch.ones(3))"),
     ],
@@ -93,7 +93,7 @@ def test_fused_projection() -> None:
 def test_nothing_is_said_where_something_is_open(old: str, new: str) -> None:
     assert old in TEXT
     changed = TEXT.replace(old, new)
-    if "size = 8" in new:
+    if "; size = 8" in new:
         changed = changed.replace("heads * self.head_dim", "heads * size")
     assert per_token(changed) is None
 

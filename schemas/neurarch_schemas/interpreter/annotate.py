@@ -81,7 +81,7 @@ def note(instance: Instance, children: dict[str, Module | Stack], name: str) -> 
         return Note(part="attention", unsure=True)
     if latent is None and found is None:
         return Note(unsure=any(_repeats(each.node) for each in instance.cls.mro if each.node is not None))
-    shape = latent or (_shape(sizes, rows, found) if found is not None else None)
+    shape = latent or (found and (_shape(attrs, rows, found) or _shape(sizes, rows, found))) or None
     hints = _hints(instance.cls)
     if shape is None:
         return Note(part="attention", unsure=True)
@@ -141,6 +141,7 @@ def _reach(instance: Instance, is_mentioned: bool) -> tuple[Literal["full", "sli
     attrs = instance.attrs
     holder = attrs.get("config")
     config = holder.attrs if isinstance(holder, Instance) else {}
+    is_told = any(key in config for key in _WINDOWS) or (bool(config) and _is_library(instance.cls))
     types, layer = config.get("layer_types"), attrs.get("layer_idx")
     if config.get("kv_sharing_modes") is not None or any(attrs.get(key) is not None for key in _OTHER_WINDOWS):
         raise _Open
@@ -157,9 +158,7 @@ def _reach(instance: Instance, is_mentioned: bool) -> tuple[Literal["full", "sli
         window = _positions(attrs["sliding_window"])
     elif not is_mentioned and not _is_library(instance.cls):
         return "full", None
-    elif config.get("attention_chunk_size") is not None:
-        raise _Open
-    elif not any(key in config for key in _WINDOWS) and not (_is_library(instance.cls) and config):
+    elif config.get("attention_chunk_size") is not None or (is_mentioned and not is_told):
         raise _Open
     else:
         window = _positions(config.get("sliding_window"))

@@ -11,7 +11,7 @@ from neurarch_lsp.render.markup import Block, Table, Text, code, escape
 from neurarch_schemas.accounting.kv_cache import kv_cache
 from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.accounting.quantities import binary_bytes
-from neurarch_schemas.modules.tree import Module, Stack, rows
+from neurarch_schemas.modules.tree import Module, Stack, rows, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,10 +51,9 @@ def _class_blocks(model: ClassModel) -> list[Block]:
     counted = count_parameters(model.tree)
     if counted.buffers:
         blocks.append(Text(f"Besides, {counted.buffers:,} scalars of buffers are stored."))
-    cache = kv_cache(model.tree)
-    if cache is not None and cache.per_token:
-        size = binary_bytes(cache.per_token * BYTES)
-        blocks.append(Text(f"KV cache: {size} per token at {BYTES} bytes a scalar."))
+    cache = _cache_line(model.tree)
+    if cache is not None:
+        blocks.append(Text(cache))
     table = tuple(
         (code(name), _kind(child), f"{scalars:,}", _share(scalars, counted.total))
         for name, child in model.tree.children[:MAX_ROWS]
@@ -63,6 +62,27 @@ def _class_blocks(model: ClassModel) -> list[Block]:
     if table:
         blocks.append(Table(("submodule", "class", "parameters", "share"), table))
     return blocks
+
+
+def _cache_line(tree: Module) -> str | None:
+    """The KV cache per token, or why it is not stated; None for a network without attention that decodes."""
+    cache = kv_cache(tree)
+    if cache is None or not cache.per_token:
+        shapes = [visit.module for visit in walk(tree) if visit.module.part == "attention"]
+        unclear = sorted({module.type for module in shapes if module.attention is None and module.children})
+        if unclear:
+            return f"KV cache: not stated, since it does not show what {code(unclear[0])} keeps."
+        decodes = any(module.attention is not None and module.attention.kind != "encoder" for module in shapes)
+        return "KV cache: not stated, since some layers keep a state that does not show." if decodes else None
+    line = f"KV cache: {binary_bytes(cache.per_token * BYTES)} per token at {BYTES} bytes a scalar"
+    windows = {entry.window: layers for entry, layers in cache.entries if entry.window is not None}
+    if windows:
+        told = ", ".join(f"{layers:,} layers keep {window:,} tokens" for window, layers in sorted(windows.items()))
+        line += f"; {told}"
+    if cache.per_token_expanded != cache.per_token:
+        expanded = binary_bytes(cache.per_token_expanded * BYTES)
+        line += f" (the latent; {expanded} where keys and values are kept instead)"
+    return line + "."
 
 
 def _submodule_blocks(found: Submodule) -> list[Block]:
