@@ -138,14 +138,14 @@ class Attributes(Core):
             return cls
         if name == "__dict__":
             return attrs
-        getter = cls.lookup("__getattr__")
-        if getter is not MISSING:
-            return self._fallback(value, getter, name)
         if value.__class__ is not Instance:
             found = self._plain_attr(value, name, carrier=True)
             if found is not MISSING:
                 return found
-        elif name == "__doc__":
+        getter = cls.lookup("__getattr__")
+        if getter is not MISSING:
+            return self._fallback(value, getter, name)
+        if value.__class__ is Instance and name == "__doc__":
             return None
         if cls.unknown_base is not None:
             return Unknown(cls.unknown_base.reason)
@@ -404,6 +404,8 @@ class Attributes(Core):
                     return tuple(value.defaults) or None
                 case "__kwdefaults__":
                     return value.kwdefaults or None
+                case "__annotations__" if "__wrapped__" in value.attrs:
+                    return self.get_attr(value.attrs["__wrapped__"], name)
                 case "__annotations__":
                     return value.attrs.setdefault(name, self.call(self.builtins["<annotations>"], [value], {}))
                 case "__globals__":

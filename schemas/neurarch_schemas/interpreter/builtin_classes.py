@@ -434,9 +434,9 @@ def _copy_function(
 
 
 def _annotations(machine: Machine, function: Function) -> Value:
-    from neurarch_schemas.interpreter.libraries.typing_forms import AnnotationsView
+    from neurarch_schemas.interpreter.libraries.typing_forms import AnnotationsView, resolve_annotation
 
-    return AnnotationsView(machine, [function])
+    return {name: resolve_annotation(machine, each) for name, each in AnnotationsView(machine, [function]).items()}
 
 
 def _code(machine: Machine, function: Function) -> Value:

@@ -82,8 +82,9 @@ class Classes(Core):
             elif type(base) is Unknown:
                 unknown = unknown or base
             elif isinstance(base, TypingForm) or not hasattr(base, "cls"):
-                if isinstance(base, TypingForm) and self.builtins["<typing classes>"].get(base.name):
-                    real.append(self.builtins["<typing classes>"][base.name])
+                host = self._generic_host(base) if isinstance(base, TypingForm) else None
+                if host is not None:
+                    real.append(host)
                 elif not isinstance(base, TypingForm):
                     method = self.find_attr(base, "__mro_entries__")
                     if method is MISSING:
@@ -109,6 +110,11 @@ class Classes(Core):
                     cell.class_cell = result
             return result
         return self.build_class(name, real, unknown, namespace, keywords, metaclass, node, cell)
+
+    def _generic_host(self, form: TypingForm) -> Class | None:
+        """The class behind ``Dict[str, int]`` or ``dict[str, int]`` as a base."""
+        host = self.builtins["<typing classes>"].get(form.name) or self.builtins.get(form.name)
+        return host if isinstance(host, Class) else None
 
     def _metaclass_new(self, metaclass: Value, bases: list[Class]) -> tuple[Class, Value] | None:
         meta = metaclass if isinstance(metaclass, Class) else next((b.metaclass for b in bases if b.metaclass), None)

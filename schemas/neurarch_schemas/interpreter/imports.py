@@ -171,11 +171,23 @@ class Imports(Core):
             return node.module or ""
         package = str(frame.module.namespace.get("__package__", ""))
         parts = package.split(".") if package else []
-        if node.level > 1:
+        if node.level > len(parts) and frame.module.file is not None:
+            parts = self._folder_parts(frame.module.file, node.level)
+        elif node.level > 1:
             parts = parts[: len(parts) - (node.level - 1)]
         if node.module:
             parts.append(node.module)
         return ".".join(parts)
+
+    def _folder_parts(self, file: str, level: int) -> list[str]:
+        """The package that a relative import climbs to from a folder without ``__init__.py``, by its place."""
+        folder = file
+        for _ in range(level):
+            folder = os.path.dirname(folder)
+        for root in self.sources.search_paths:
+            if folder.startswith(root.rstrip("/") + "/"):
+                return os.path.relpath(folder, root).split("/")
+        return []
 
     def _import_star(self, source: str, frame: Frame) -> None:
         if not self.exists(source) and self.import_guard > 0:

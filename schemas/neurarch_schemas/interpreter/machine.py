@@ -87,6 +87,11 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         cls = getattr(value, "cls", None)
         if isinstance(cls, Class):
             return cls
+        if kind.__module__.startswith("neurarch_schemas"):
+            # our own views of dictionaries
+            host = next((base for base in kind.__mro__[1:-1] if base in self.host_classes), None)
+            if host is not None:
+                return self.host_classes[host]
         name = {
             Function: "function",
             Builtin: "builtin_function_or_method",

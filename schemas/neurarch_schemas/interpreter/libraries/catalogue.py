@@ -23,6 +23,7 @@ BUILDERS: dict[str, str] = {
     "itertools": _ROOM + "iteration",
     "functools": _ROOM + "functional",
     "contextlib": _ROOM + "contexts",
+    "contextvars": _ROOM + "contexts",
     "collections": _ROOM + "containers",
     "collections.abc": _ROOM + "containers",
     "copy": _ROOM + "copying",

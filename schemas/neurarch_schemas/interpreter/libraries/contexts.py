@@ -1,4 +1,4 @@
-"""contextlib."""
+"""contextlib and contextvars."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.libraries.functional import copy_names
 from neurarch_schemas.interpreter.libraries.library import module, new_class
-from neurarch_schemas.interpreter.values import Builtin, Class, Instance, PythonModule, Raised, Value
+from neurarch_schemas.interpreter.values import MISSING, Builtin, Class, Instance, PythonModule, Raised, Value
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
 
 def build(machine: Machine, name: str) -> PythonModule:
+    if name == "contextvars":
+        variable = new_class(
+            machine, "ContextVar", name, {"__init__": _declare, "get": _current, "set": _assign, "reset": _restore}
+        )
+        return module(name, {"ContextVar": variable})
     manager = new_class(
         machine, "AbstractContextManager", name, {"__enter__": lambda machine, self: self, "__exit__": _none}
     )
@@ -62,6 +67,30 @@ def build(machine: Machine, name: str) -> PythonModule:
             "closing": null,
         },
     )
+
+
+def _declare(machine: Machine, self: Instance, name: Value, *, default: Value = MISSING) -> None:
+    self.attrs.update({"name": name, "<value>": default})
+
+
+def _current(machine: Machine, self: Instance, default: Value = MISSING) -> Value:
+    value = self.attrs["<value>"]
+    if value is not MISSING:
+        return value
+    if default is MISSING:
+        machine.fail("LookupError", str(self.attrs["name"]))
+    return default
+
+
+def _assign(machine: Machine, self: Instance, value: Value) -> Value:
+    """A token that ``reset`` takes: what was held before."""
+    before = (self.attrs["<value>"],)
+    self.attrs["<value>"] = value
+    return before
+
+
+def _restore(machine: Machine, self: Instance, token: Value) -> None:
+    (self.attrs["<value>"],) = token
 
 
 def _none(machine: Machine, self: Value, *args: Value, **kwargs: Value) -> None:

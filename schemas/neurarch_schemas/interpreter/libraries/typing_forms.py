@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.interpreter.libraries.containers import abstract_classes, record_class
+from neurarch_schemas.interpreter.libraries.frames import FrameView
 from neurarch_schemas.interpreter.libraries.library import module, new_class
 from neurarch_schemas.interpreter.statements import Annotation
 from neurarch_schemas.interpreter.values import (
@@ -16,6 +17,7 @@ from neurarch_schemas.interpreter.values import (
     Function,
     Generator,
     Instance,
+    NativeMethod,
     Property,
     PythonModule,
     Raised,
@@ -153,6 +155,8 @@ class AnnotationsView(dict):  # type: ignore[type-arg]  # values of the program
                 return Builtin(name, lambda machine: list(self))
             case "copy":
                 return Builtin(name, lambda machine: self)
+            case "update" | "pop" | "setdefault" | "__contains__":
+                return NativeMethod(self, name)
         return MISSING
 
 
@@ -200,6 +204,7 @@ def _numbers(machine: Machine) -> PythonModule:
 
 
 def _types(machine: Machine) -> PythonModule:
+    frame_class = machine.host_classes.setdefault(FrameView, Class(machine, "frame", module="types"))
     namespace_class = new_class(machine, "SimpleNamespace", "types", {"__init__": _simple_namespace})
     return module(
         "types",
@@ -213,6 +218,7 @@ def _types(machine: Machine) -> PythonModule:
             "NoneType": machine.host_classes[type(None)],
             "SimpleNamespace": namespace_class,
             "MappingProxyType": lambda machine, value: value,
+            "FrameType": frame_class,
             "GenericAlias": TypingForm("GenericAlias"),
             "UnionType": TypingForm("UnionType"),
             "DynamicClassAttribute": machine.builtins["property"],
