@@ -145,6 +145,11 @@ FAULTS = (
         ("whisper", "speech_to_text", "vit"),
         beside={"preprocessor_config.json": {"feature_size": 60, "size": {"height": 60, "width": 60}}},
     ),
+    Fault(
+        "published-size-changed",
+        ("llama", "mistral", "phi3"),
+        lambda c: {"num_key_value_heads": c["num_key_value_heads"] // 2},
+    ),
     Fault("quant-contradiction", DENSE, {"quantization_config": {"load_in_4bit": True, "load_in_8bit": True}}),
     Fault("quant-kernel-shape", DENSE, {"intermediate_size": 10944, "quantization_config": {**AWQ, "group_size": 64}}),
     Fault("quant-method-missing", DENSE, {"quantization_config": {"bits": 4, "group_size": 128, "desc_act": False}}),
