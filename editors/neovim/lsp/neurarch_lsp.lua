@@ -28,7 +28,7 @@ local json_names = {
 
 --- Names that are common outside model folders need a look at the text.
 local json_marks = { '"model_type"', '"architectures"', '"peft_type"', '"weight_map"', '"transformers_version"', '"num_hidden_layers"' }
-local python_marks = { 'nn%.Module', 'nnx%.Module', 'PretrainedConfig', 'PreTrainedConfig', 'PreTrainedModel', 'AutoModel', 'TrainingArguments' }
+local python_marks = { 'nn%.Module', 'nnx%.Module', 'PretrainedConfig', 'PreTrainedConfig', 'PreTrainedModel', 'AutoModel', 'TrainingArguments', 'AutoConfig', 'transformers import[^\n]*Config' }
 
 ---@param bufnr integer
 ---@return string

@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 
 const JSON_NAMES = new Set(['config.json', 'generation_config.json', 'adapter_config.json', 'params.json']);
 const JSON_MARKS = /"(model_type|architectures|peft_type|weight_map|transformers_version|num_hidden_layers)"/;
-const PYTHON_MARKS = /nn\.Module|nnx\.Module|Pre[tT]rainedConfig|PreTrainedModel|AutoModel|TrainingArguments/;
+const PYTHON_MARKS =
+  /nn\.Module|nnx\.Module|Pre[tT]rainedConfig|PreTrainedModel|AutoModel|TrainingArguments|AutoConfig|transformers import.*Config/;
 const HEAD = 32_768;
 
 export const SELECTOR: vscode.DocumentFilter[] = [
