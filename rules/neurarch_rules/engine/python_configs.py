@@ -102,12 +102,14 @@ def _of_call(call: ConfigCall, options: Options) -> Iterator[Finding]:
     for finding in check(call.analysis, options):
         if finding.category not in CATEGORIES or finding.rule in ELSEWHERE or finding.severity in ("info", "hint"):
             continue
-        if not is_certain and finding.rule not in OF_ONE_KEY:
-            continue
         pointers = [finding.place.pointer or "", *(related.place.pointer or "" for related in finding.related)]
         if finding.rule == "heads-indivisible" and _hidden_is_odd(call.document.data):
             pointers.insert(0, "/hidden_size")
+        # While a call is typed, what was found between two arguments that stand there already stays.
+        stays = call.is_damaged and len(pointers) > 1 and all(_is_written(call, pointer) for pointer in pointers)
         if not unknown.isdisjoint(map(_first, pointers)):
+            continue
+        if not (is_certain or stays or finding.rule in OF_ONE_KEY):
             continue
         written = next((pointer for pointer in pointers if _is_written(call, pointer)), None)
         if written is not None:
