@@ -54,15 +54,12 @@ def run(
     """
     kind = analysis.kind
     chosen = _chosen(options, kind) if rules is None else _reading(kind, selection.selected(rules, options))
-    missing = _missing(analysis, options)
     context = Context(analysis, options)
     findings: list[tuple[Finding, RuleInfo | None]] = []
     crashes: list[Crash] = []
     seconds: list[tuple[str, float]] = []
-    for rule in chosen:
+    for rule in _with_a_say(chosen, analysis, options):
         info = rule.RULE
-        if not _has_a_say(info, analysis.document.text, missing):
-            continue
         started = clock() if clock else 0.0
         try:
             found = [(_complete(finding, info, options), info) for finding in rule.check(context)]
@@ -121,13 +118,27 @@ def _missing(analysis: Analysis, options: Options) -> frozenset[When]:
     return frozenset(missing)
 
 
-def _has_a_say(info: RuleInfo, text: str, missing: frozenset[When]) -> bool:
-    """What the rule cannot speak without is there."""
-    if info.when in missing:
-        return False
-    if not info.needs or len(text) > LARGE:
-        return True
-    for word in info.needs:  # noqa: SIM110  # a generator for each rule and file costs as much as the search
+def _with_a_say(rules: Iterable[Rule], analysis: Analysis, options: Options) -> list[Rule]:
+    """The rules that find what they cannot speak without."""
+    missing = _missing(analysis, options)
+    text = analysis.document.text
+    found: dict[tuple[str, ...], bool] = {(): True}  # many rules need the same words
+    speaking = []
+    for rule in rules:
+        info = rule.RULE
+        if info.when in missing:
+            continue
+        needs = info.needs
+        has_a_say = found.get(needs)
+        if has_a_say is None:
+            has_a_say = found[needs] = len(text) > LARGE or _mentions(text, needs)
+        if has_a_say:
+            speaking.append(rule)
+    return speaking
+
+
+def _mentions(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # noqa: SIM110  # a generator costs as much as the search
         if word in text:
             return True
     return False

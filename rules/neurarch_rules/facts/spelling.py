@@ -18,9 +18,14 @@ def _closest(name: str, known: frozenset[str], most: int) -> str | None:
     best: list[str] = []
     length, letters = len(name), _letters(name)
     by_length = _by_length(known)
-    near = (candidate for size in range(length - most, length + most + 1) for candidate in by_length.get(size, ()))
+    near = [
+        candidate
+        for size in range(length - most, length + most + 1)
+        for candidate, its_letters in by_length.get(size, ())
+        if (letters ^ its_letters).bit_count() <= 2 * most
+    ]
     for candidate in near:
-        if (letters ^ _letters(candidate)).bit_count() > 2 * most or candidate == name:
+        if candidate == name:
             continue
         found = distance(name, candidate, most)
         if found < most or (found == most and not best):
@@ -32,11 +37,11 @@ def _closest(name: str, known: frozenset[str], most: int) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _by_length(known: frozenset[str]) -> dict[int, list[str]]:
-    """Names of each length in alphabetical order."""
-    found: dict[int, list[str]] = {}
+def _by_length(known: frozenset[str]) -> dict[int, list[tuple[str, int]]]:
+    """Names of each length with their letters, in alphabetical order."""
+    found: dict[int, list[tuple[str, int]]] = {}
     for name in sorted(known):
-        found.setdefault(len(name), []).append(name)
+        found.setdefault(len(name), []).append((name, _letters(name)))
     return found
 
 

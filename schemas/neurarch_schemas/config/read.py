@@ -62,7 +62,7 @@ def finish(draft: Draft) -> ModelConfig:
     """Give every value its origin."""
     record = draft.type
     defaults = default_settings(record_name(record)) if record.config_class else {}
-    settings: dict[str, Setting] = {}
+    settings: dict[str, Setting] = dict(defaults)
     overridden: dict[str, Setting] = {}
     conflicts: list[Conflict] = []
     pointer = draft.pointer
@@ -79,7 +79,16 @@ def finish(draft: Draft) -> ModelConfig:
             written["dtype"] = "torch_dtype"
         elif draft.written["dtype"] != older:
             conflicts.append(Conflict("dtype", f"{pointer}/dtype", f"{pointer}/torch_dtype"))
-    for name, value in draft.values.items():
+    values = draft.values
+    touched = {*draft.derived, *written}
+    # Most keys of most files keep the default of their class.
+    others = [
+        name
+        for name, value in values.items()
+        if name in touched or (default := defaults.get(name)) is None or default.value is not value
+    ]
+    for name in others:
+        value = values[name]
         if name in draft.derived:
             pattern = draft.patterns.get(name)
             if pattern is not None:
@@ -97,10 +106,9 @@ def finish(draft: Draft) -> ModelConfig:
         elif name in written:
             settings[name] = Setting(name, value, "written", f"{pointer}/{escape(written[name])}")
         else:
-            default = defaults.get(name)
-            if default is None or default.value is not value:
-                default = Setting(name, value, "defaulted", None, f"default of {record.config_class}")
-            settings[name] = default
+            settings[name] = Setting(name, value, "defaulted", None, f"default of {record.config_class}")
+    for name in defaults.keys() - values.keys():
+        del settings[name]
     for name, key in written.items():
         if name not in settings:
             settings[name] = Setting(name, draft.written[key], "written", f"{pointer}/{escape(key)}")
