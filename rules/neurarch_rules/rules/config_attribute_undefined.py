@@ -1,14 +1,28 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_configs import config_parameters
-from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, PythonFile, Site, nodes, python_file
+from neurarch_rules.facts.python_file import (
+    FUNCTIONS,
+    ClassFacts,
+    FunctionNode,
+    PythonFile,
+    Site,
+    argument,
+    nodes,
+    python_file,
+    self_attribute,
+)
 from neurarch_rules.facts.spelling import closest
+
+if TYPE_CHECKING:
+    from neurarch_schemas.documents.python_units import Placed
 
 RULE = RuleInfo(
     name="config-attribute-undefined",
@@ -20,6 +34,12 @@ RULE = RuleInfo(
 )
 
 
+class Read(NamedTuple):
+    site: Site
+    owner: str
+    attribute: str
+
+
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     closed = {
@@ -28,25 +48,79 @@ def check(context: Context) -> Iterator[Finding]:
     if not closed:
         return
     stored = _stored(file)
+    for read in _reads_of(file, closed):
+        if read.attribute not in closed[read.owner] and read.attribute not in stored:
+            yield _finding(file, read.site, read.owner, read.attribute, closed[read.owner])
+
+
+def _reads_of(file: PythonFile, closed: Collection[str]) -> Iterator[Read]:
+    """Attributes read from parameters that hold a config, and from ``self.config`` that keeps one."""
     for placed in file.units:
         for function in placed.unit.parents:
-            if not isinstance(function, FUNCTIONS):
+            if isinstance(function, FUNCTIONS):
+                for name, annotation in config_parameters(function):
+                    if _named(annotation) in closed:
+                        yield from _of_name(placed, function, name, _named(annotation))
+    for found in file.modules:
+        init = found.methods.get("__init__")
+        if init is None:
+            continue
+        held = {name: _named(annotation) for name, annotation in config_parameters(init)}
+        for name, owner in _constructed_with(file, found, init).items():
+            held[name] = owner
+            if owner in closed:
+                yield from _of_name(found.placed, init, name, owner)
+        for attribute, values in found.assigned.items():
+            value = values[0]
+            if len(values) != 1 or not isinstance(value, ast.Name) or held.get(value.id) not in closed:
                 continue
-            for name, annotation in config_parameters(function):
-                fields = closed.get(_named(annotation))
-                if fields is None or _guards(function) or _rebinds(function, name):
-                    continue
-                for node in nodes(function):
-                    if _reads(node, name) and node.attr not in fields and node.attr not in stored:  # type: ignore[attr-defined]  # an attribute
-                        yield _finding(file, Site(placed, node), _named(annotation), node.attr, fields)  # type: ignore[attr-defined]  # an attribute
+            if _rebinds(init, value.id) or any(found in each.own_bases for each in file.classes.values()):
+                continue
+            for method in found.methods.values():
+                yield from _of_attribute(found, method, attribute, held[value.id])
+
+
+def _of_attribute(found: ClassFacts, method: FunctionNode, attribute: str, owner: str) -> Iterator[Read]:
+    for node in () if _guards(method) else nodes(method):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr.startswith("__"):
+            continue
+        if self_attribute(node.value) == attribute:
+            yield Read(found.site(node), owner, node.attr)
+
+
+def _of_name(placed: Placed, function: FunctionNode, name: str, owner: str) -> Iterator[Read]:
+    if _guards(function) or _rebinds(function, name):
+        return
+    for node in nodes(function):
+        if isinstance(node, ast.Attribute) and _reads(node, name):
+            yield Read(Site(placed, node), owner, node.attr)
+
+
+def _constructed_with(file: PythonFile, found: ClassFacts, init: FunctionNode) -> dict[str, str]:
+    """The classes of parameters without annotation, where all constructions in the file make an instance for them."""
+    names = [item.arg for item in init.args.args[1:] if item.annotation is None]
+    order = [item.arg for item in init.args.args[1:]]
+    if any(found in each.own_bases for each in file.classes.values()):
+        return {}
+    made = [call for _, call in file.calls(found.name) if file.own_class(call) is found]
+    held: dict[str, str] = {}
+    for name in names:
+        given = [argument(call, name, order.index(name)) for call in made]
+        classes = {item.func.id for item in given if isinstance(item, ast.Call) and isinstance(item.func, ast.Name)}
+        if given and len(classes) == 1 and all(isinstance(item, ast.Call) for item in given):
+            held[name] = classes.pop()
+    return held
 
 
 def _fields(found: ClassFacts) -> frozenset[str] | None:
     """All attributes of a class that can have no others; None where that is not sure."""
-    if found.node.bases or found.node.keywords or "__getattr__" in found.methods or "__getattribute__" in found.methods:
+    is_tuple = found.bases == ("typing.NamedTuple",)
+    if (found.node.bases and not is_tuple) or found.node.keywords:
         return None
-    names: set[str] = set(found.methods)
-    annotated = False
+    if "__getattr__" in found.methods or "__getattribute__" in found.methods or found.is_module:
+        return None
+    names: set[str] = set(found.methods) | ({"_asdict", "_replace", "_fields", "count", "index"} if is_tuple else set())
+    annotated = bool(found.assigned)
     for item in found.node.body:
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
             names.add(item.target.id)
@@ -57,7 +131,8 @@ def _fields(found: ClassFacts) -> frozenset[str] | None:
         elif not isinstance(item, (*FUNCTIONS, ast.Expr, ast.Pass)):
             return None
     if any(
-        isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "vars") for node in nodes(found.node)
+        isinstance(node, ast.Call) and _last_name(node) in ("setattr", "vars", "__setattr__", "exec")
+        for node in nodes(found.node)
     ):
         return None
     if any(isinstance(node, ast.Attribute) and node.attr == "__dict__" for node in nodes(found.node)):
@@ -65,7 +140,26 @@ def _fields(found: ClassFacts) -> frozenset[str] | None:
     decorators = {ast.unparse(item).partition("(")[0].rpartition(".")[2] for item in found.node.decorator_list}
     if not annotated or not decorators <= {"dataclass"}:
         return None
-    return frozenset(names | set(found.assigned))
+    subclasses = [each for each in found.file.classes.values() if found in each.lineage and each is not found]
+    if any(_class_names(each) is None for each in subclasses):
+        return None
+    inherited = (name for each in subclasses for name in _class_names(each) or ())
+    return frozenset(names | set(found.assigned) | set(inherited))
+
+
+def _class_names(found: ClassFacts) -> frozenset[str] | None:
+    """What a subclass adds; None where it may add anything."""
+    if any(isinstance(node, ast.Call) and _last_name(node) in ("setattr", "vars") for node in nodes(found.node)):
+        return None
+    return frozenset(
+        {node.id for item in found.node.body for node in nodes(item) if isinstance(node, ast.Name)}
+        | set(found.methods)
+        | set(found.assigned)
+    )
+
+
+def _last_name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _stored(file: PythonFile) -> frozenset[str]:
