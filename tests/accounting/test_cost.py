@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from neurarch_schemas import architectures
@@ -14,7 +16,7 @@ from neurarch_schemas.accounting.fit import fit, usable
 from neurarch_schemas.accounting.hardware import Device, devices, find_device
 from neurarch_schemas.accounting.lora import four_bit_bytes, lora_parameters
 from neurarch_schemas.accounting.parameters import count_parameters
-from neurarch_schemas.accounting.roofline import bound
+from neurarch_schemas.accounting.roofline import bound, compute_dtype
 from neurarch_schemas.accounting.training import Sharding, find_recipe, recipes, training_flops, training_memory
 from neurarch_schemas.config.read import read_config
 
@@ -147,6 +149,32 @@ def test_a_model_too_large_for_a_cluster_is_said_so() -> None:
 def test_decoding_is_bound_by_memory_and_prefill_by_compute() -> None:
     assert bound(DEVICE, 2 * 7 * 10**9, 14 * 10**9, "bfloat16").limit == "memory bandwidth"
     assert bound(DEVICE, 2 * 7 * 10**9 * 8192, 14 * 10**9, "bfloat16").limit == "compute"
+
+
+@pytest.mark.parametrize(
+    ("quantization", "dtype"),
+    [
+        (None, "bfloat16"),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "float8_e4m3fn"),
+        ({"quant_method": "compressed-tensors", "format": "float-quantized"}, "float8_e4m3fn"),
+        ({"quant_method": "compressed-tensors", "format": "int-quantized"}, "int8"),
+        ({"quant_method": "compressed-tensors", "format": "pack-quantized"}, "bfloat16"),
+        ({"quant_method": "modelopt", "quantized_layers": {"a": {"quant_algo": "NVFP4"}}}, "float4_e2m1fn_x2"),
+        ({"quant_method": "awq", "bits": 4}, "bfloat16"),
+    ],
+)
+def test_a_bound_is_taken_at_the_narrowest_type_of_the_matrices(quantization: Any, dtype: str) -> None:
+    assert compute_dtype(quantization) == dtype
+
+
+def test_a_device_without_a_type_computes_in_the_next_wider_one() -> None:
+    hopper = find_device("H100-80GB")
+    assert hopper is not None
+    assert hopper.computes("float4_e2m1fn_x2") == "float8_e4m3fn"
+    assert hopper.peak("float4_e2m1fn_x2") == hopper.peak("float8_e4m3fn") > hopper.peak("bfloat16")
+    turing = find_device("T4")
+    assert turing is not None
+    assert turing.computes("float8_e4m3fn") == "float16"
 
 
 def test_every_device_states_its_source() -> None:

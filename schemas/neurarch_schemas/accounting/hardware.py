@@ -12,6 +12,9 @@ USABLE_HOST_MEMORY = 0.75
 """Share of unified memory a GPU may use: macOS's default working-set limit on machines with more than 36 GB."""
 
 
+WIDER = ("float4_e2m1fn_x2", "float8_e4m3fn", "bfloat16", "float16", "float32")
+
+
 class Device(Record):
     """``memory_bytes`` are usable by a model, ``peak_flops`` operations a second by torch dtype, without sparsity."""
 
@@ -25,10 +28,12 @@ class Device(Record):
 
     def peak(self, dtype: str) -> float:
         """Operations a second in ``dtype``; a device without the format computes in the next wider one it has."""
-        for candidate in (dtype, "bfloat16", "float16", "float32"):
-            if candidate in self.peak_flops:
-                return self.peak_flops[candidate]
-        return max(self.peak_flops.values())
+        return self.peak_flops.get(self.computes(dtype)) or max(self.peak_flops.values())
+
+    def computes(self, dtype: str) -> str:
+        """The type itself or the next wider one that the device has."""
+        wider = WIDER[WIDER.index(dtype) :] if dtype in WIDER else (dtype, *WIDER[2:])
+        return next((candidate for candidate in wider if candidate in self.peak_flops), dtype)
 
 
 @cache

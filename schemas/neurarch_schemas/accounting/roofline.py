@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from neurarch_schemas.accounting.hardware import Device
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.record import Record
 
 Limit = Literal["compute", "memory bandwidth"]
+
+
+NARROW = (
+    ("fp4", "float4_e2m1fn_x2"),
+    ("fp8", "float8_e4m3fn"),
+    ("float-quantized", "float8_e4m3fn"),
+    ("int-quantized", "int8"),
+)
+"""Marks of quantizations whose kernels may compute in a narrow type, the narrowest first; others only store so."""
 
 
 class Bound(Record):
@@ -22,3 +33,15 @@ def bound(device: Device, operations: int, moved_bytes: int, dtype: str, devices
     compute = operations / (device.peak(dtype) * devices)
     memory = moved_bytes / (device.bandwidth_bytes * devices)
     return Bound(max(compute, memory), "compute" if compute >= memory else "memory bandwidth")
+
+
+def compute_dtype(quantization: Mapping[str, JSONValue] | None) -> str:
+    """The narrowest type the matrices of a checkpoint may be multiplied in, by its ``quantization_config``."""
+    if quantization is None:
+        return "bfloat16"
+    marks = [quantization.get(key) for key in ("quant_method", "quant_algo", "format")]
+    listed = quantization.get("quantized_layers")
+    if isinstance(listed, dict):
+        marks += {str(layer.get("quant_algo")) for layer in listed.values() if isinstance(layer, dict)}
+    text = " ".join(str(mark).lower() for mark in marks)
+    return next((dtype for mark, dtype in NARROW if mark in text), "bfloat16")
