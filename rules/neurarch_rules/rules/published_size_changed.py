@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.cost import changed, cost_change
 from neurarch_rules.facts.decoder import decoder_config
 from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.fixes import set_value
-from neurarch_rules.facts.places import place, pointer
+from neurarch_rules.facts.places import pointer, shown_name
 from neurarch_rules.facts.published import Measured, Published, measured, model_types, only_difference
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ RULE = RuleInfo(
     severity="info",
     category="correctness",
     summary="All sizes but one are those of a published model, whose weights do not fit then",
+    reads=("config", "params"),
     needs=("vocab_size",),
 )
 
@@ -40,7 +41,7 @@ def check(context: Context) -> Iterator[Finding]:
     mine = measured(config, outer)
     if mine is None or len(mine.written) < LEAST_WRITTEN or "vocab_size" not in mine.written:
         return
-    types, sizes = model_types(config, outer), _comparable(mine, config, outer)
+    types, sizes = model_types(config, outer), _comparable(context, mine, config)
     found = only_difference(mine, types, sizes, related=config.is_native)
     if found is None:
         return
@@ -49,16 +50,17 @@ def check(context: Context) -> Iterator[Finding]:
         return
     if are_defaults(config, *(mine.keys[name] for name in mine.written)):
         return
-    key, value = mine.keys[size], getattr(published.sizes, size)
-    where = pointer(config, key)
+    value = getattr(published.sizes, size)
+    where = pointer(config, mine.keys[size])
+    key = shown_name(where)
     given = "is" if size in mine.written else "is not given, so"
     yield Finding(
         f"{key} {given} {getattr(mine.sizes, size)}, but {published.name}, which has all the other sizes of this file "
         f"({_shown(published, mine.written - {size})}), has {value}: {_consequence(context, where, value)}",
-        place(config, key),
+        Place(where),
         fixes=set_value(
             context.analysis,
-            config.pointer,
+            where.rpartition("/")[0],
             key,
             value,
             f"{key} = {value}, as in {published.name}{cost_change(context, where, value)}",
@@ -67,12 +69,12 @@ def check(context: Context) -> Iterator[Finding]:
     )
 
 
-def _comparable(mine: Measured, config: ModelConfig, outer: ModelConfig) -> frozenset[str]:
+def _comparable(context: Context, mine: Measured, config: ModelConfig) -> frozenset[str]:
     """The sizes that may differ: of attention, and what a part of a composite leaves to its class."""
-    if not config.is_native:
-        return ATTENTION & mine.written  # foreign code may have other names for the rest
+    if not config.is_native or context.analysis.kind == "params":
+        return ATTENTION & mine.written  # foreign code may have other names for the rest, params.json has
     left_out = frozenset(mine.keys) - mine.written
-    return ATTENTION - (left_out & LEFT_TO_OTHERS) if config is outer else ATTENTION | left_out
+    return ATTENTION - (left_out & LEFT_TO_OTHERS) if config is context.analysis.config else ATTENTION | left_out
 
 
 def _shown(published: Published, names: frozenset[str]) -> str:
