@@ -87,7 +87,7 @@ def _is_kind(kind: str, value: JSONValue) -> bool:
 
 def _are_sizes(value: JSONValue, count: int) -> bool:
     """A list, or the old way to write it: "128x128"."""
-    if isinstance(value, str) and all(part.isdecimal() for part in value.split("x")):
+    if isinstance(value, str) and all(part.isdecimal() and len(part) < 10 for part in value.split("x")):
         value = [int(part) for part in value.split("x")]
     sizes = [whole_number(item) for item in value] if isinstance(value, list) else []
     return len(sizes) == count and all(size is not None and size > 0 for size in sizes)
