@@ -4,7 +4,8 @@
 
 Each file lists expressions in CONSTRUCTIONS. A line of the output: {"file", "expression", "tensors", "tied"}, with
 tensors as [name pattern, shape, kind, count], ``{}`` for each index, in the order torch registers them. Tests read it
-gzipped, as tests/data/interpreter/recorded.jsonl.gz. Needs torch; the project itself never imports it.
+gzipped, as tests/data/interpreter/recorded.jsonl.gz. Needs torch and the packages that the files import; the project
+itself never imports them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from neurarch_schemas.interpreter.libraries import transformers, transformers_absent
+from neurarch_schemas.interpreter.libraries import stand_in, transformers, transformers_absent
 from neurarch_schemas.interpreter.values import PythonModule, Value
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ BUILDERS: dict[str, str] = {
     "jaxtyping": _ROOM + "absent",
     "tqdm": _ROOM + "absent",
     "torch": _TORCH + "package",
+    **dict.fromkeys(stand_in.TEXTS, _ROOM + "stand_in"),
 }
 """Modules below ``torch``, ``numpy`` and ``triton`` are ours too."""
 
@@ -111,9 +112,7 @@ DATA_ONLY = frozenset(
         "lightning_utilities",
         "rich",
         "click",
-        "pydantic",
         "jsonargparse",
-        "omegaconf",
         "tensorflow",
         "jax",
         "flax",
@@ -135,7 +134,6 @@ DATA_ONLY = frozenset(
         "optuna",
         "polars",
         "plotly",
-        "yacs_none",
     ]
 )
 """Packages that give numbers, texts and tables, never a module; used only where they are installed."""
