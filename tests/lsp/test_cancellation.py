@@ -102,3 +102,33 @@ async def test_many_requests_wait_for_the_interpreter_and_nothing_else_does(tmp_
     lenses = (await wire.answer("lens 19"))["result"]
     assert any("72" in lens["command"]["title"] for lens in lenses), lenses
     assert await wire.end() == 0
+
+
+async def test_many_code_actions_keep_no_other_request_waiting() -> None:
+    """A client that resolves nothing later gets all edits at once, and each is the outcome of many rounds of linting."""
+    text = samples.text(samples.LLAMA)
+    commented = text.replace("{\n", "{\n" + "  // comment\n" * 500, 1)
+    wire = await Wire.start()
+    await wire.initialize()
+    for uri, content in ((SLOW, commented), (QUICK, text)):
+        item = {"uri": uri, "languageId": "json", "version": 1, "text": content}
+        wire.send("textDocument/didOpen", {"textDocument": item})
+    for uri in (SLOW, QUICK):
+        hover(wire, uri, f"warm {uri}")
+        await wire.answer(f"warm {uri}")
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 600, "character": 0}}
+    wire.send(
+        "textDocument/codeAction",
+        {"textDocument": {"uri": SLOW}, "range": whole, "context": {"diagnostics": []}},
+        "all",
+    )
+    hover(wire, QUICK, "hover")
+    order = []
+    while len(order) < 2:
+        message = await wire.receive()
+        if "id" in message and "method" not in message:
+            order.append(message["id"])
+            titles = [action["title"] for action in message["result"]] if message["id"] == "all" else []
+            assert sum("Fix all json-comment" in title for title in titles) <= 1
+    assert order == ["hover", "all"]
+    assert await wire.end() == 0

@@ -33,17 +33,31 @@ SUFFIX: dict[Applicability, str] = {
 }
 
 
-def actions(server: NeurarchServer, analysed: Analysed, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
-    """The actions for a range; ``context.only`` names the kinds (and their sub-kinds) the client wants."""
+Action = types.CodeAction | types.Command
+
+
+def actions(server: NeurarchServer, analysed: Analysed, params: types.CodeActionParams) -> list[Action]:
+    """The actions for a range; ``context.only`` names the kinds (and their sub-kinds) the client wants.
+
+    For a client that does not resolve edits later, all of them are computed here, which may take a while.
+    """
+    return list(_actions(server, analysed, params))
+
+
+def _actions(server: NeurarchServer, analysed: Analysed, params: types.CodeActionParams) -> Iterator[Action]:
     checked = analysed.checked
     if checked is None:
         return
     wanted = span_of_range(server, analysed, params.range)
     if _asked(types.CodeActionKind.QuickFix.value, params.context):
+        rules: set[str] = set()
         for finding in analysed.findings:
             if _touches(span_in(finding.place, checked.document), wanted):
                 yield from _quick_fixes(server, analysed, finding, params)
-                yield from _about_rule(server, analysed, finding, params)
+                yield from _suppress(server, analysed, finding, params)
+                if finding.rule not in rules:
+                    rules.add(finding.rule)
+                    yield from _about_rule(server, analysed, finding, params)
     if _asked(FIX_ALL, params.context) and _has_safe_fix(analysed):
         yield _fix_all(server, analysed)
 
@@ -78,24 +92,10 @@ def _quick_fixes(
         )
 
 
-def _about_rule(
+def _suppress(
     server: NeurarchServer, analysed: Analysed, finding: Finding, params: types.CodeActionParams
 ) -> Iterator[types.CodeAction]:
-    """Fix all of the rule, ignore it here, explain it."""
     own = _diagnostics(server, analysed, finding, params)
-    data = {"uri": analysed.document.uri, "version": analysed.document.version, "rule": finding.rule}
-    same = [other for other in analysed.findings if other.rule == finding.rule]
-    if sum(_is_safe(other) for other in same) > 1:
-        yield _lazy(
-            server,
-            analysed,
-            types.CodeAction(
-                title=f"Fix all {finding.rule} problems in this file",
-                kind=types.CodeActionKind.QuickFix,
-                diagnostics=own,
-                data={**data, "action": "fix-rule"},
-            ),
-        )
     if analysed.python is not None:
         offset = span_in(finding.place, analysed.python.document)[0]
         comment = suppression.in_python(finding, offset, analysed.document.text, analysed.document.lines)
@@ -105,7 +105,7 @@ def _about_rule(
             diagnostics=own,
             edit=document_edit(server, analysed.document, [comment]),
         )
-    elif analysed.document.path is not None and finding.rule != "internal-error":
+    elif finding.rule != "internal-error" and suppress_edits.possible(server, analysed):
         yield _lazy(
             server,
             analysed,
@@ -113,7 +113,26 @@ def _about_rule(
                 title=suppression_title(finding),
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=own,
-                data={**data, "action": "suppress", "pointer": finding.place.pointer},
+                data={**_data(analysed, finding), "action": "suppress", "pointer": finding.place.pointer},
+            ),
+        )
+
+
+def _about_rule(
+    server: NeurarchServer, analysed: Analysed, finding: Finding, params: types.CodeActionParams
+) -> Iterator[types.CodeAction]:
+    """Fix all of the rule, explain it."""
+    own = _diagnostics(server, analysed, finding, params)
+    same = [other for other in analysed.findings if other.rule == finding.rule]
+    if sum(_is_safe(other) for other in same) > 1:
+        yield _lazy(
+            server,
+            analysed,
+            types.CodeAction(
+                title=f"Fix all {finding.rule} problems in this file",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=own,
+                data={**_data(analysed, finding), "action": "fix-rule"},
             ),
         )
     yield types.CodeAction(
@@ -124,6 +143,10 @@ def _about_rule(
             title=f"Explain {finding.rule}", command="neurarch.explainRule", arguments=[finding.rule, {"show": True}]
         ),
     )
+
+
+def _data(analysed: Analysed, finding: Finding) -> dict[str, Any]:
+    return {"uri": analysed.document.uri, "version": analysed.document.version, "rule": finding.rule}
 
 
 def suppression_title(finding: Finding) -> str:

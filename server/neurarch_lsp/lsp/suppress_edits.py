@@ -52,6 +52,18 @@ def edit(server: NeurarchServer, analysed: Analysed, rule: str, pointer: object)
     )
 
 
+def possible(server: NeurarchServer, analysed: Analysed) -> bool:
+    """Whether there is a sound settings file to write to, or the client can create one."""
+    document = analysed.document
+    if document.path is None:
+        return False
+    try:
+        found = server.settings.of(document.uri).resolver.file_for(document.path)
+    except SettingsError:
+        return False
+    return found is not None or server.client.create_files
+
+
 def _workspace_folder(server: NeurarchServer, path: str) -> str | None:
     """The innermost workspace folder around a file."""
     folders = [uris.to_path(folder.uri) for folder in server.workspace.folders.values()]

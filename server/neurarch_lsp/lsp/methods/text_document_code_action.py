@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from neurarch_lsp.lsp import code_actions
+from neurarch_lsp.lsp.requests import off_loop
 from neurarch_lsp.lsp.server import NeurarchServer
 
 
@@ -13,4 +14,4 @@ async def handle(server: NeurarchServer, params: types.CodeActionParams) -> list
     analysed = await server.scheduler.newest(document.key) if document else None
     if analysed is None or analysed.checked is None:
         return []
-    return list(code_actions.actions(server, analysed, params))
+    return await off_loop(server, code_actions.actions, server, analysed, params)
