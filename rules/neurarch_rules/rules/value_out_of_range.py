@@ -3,12 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Severity
+from neurarch_rules.engine.finding import Finding, Place, Related, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
-from neurarch_rules.facts.places import as_written, configs, integer, is_written, number, place, related
+from neurarch_rules.facts.places import as_written, configs, integer, is_written, number, place, related, whole_number
 from neurarch_rules.facts.sources import readers
+from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
     name="value-out-of-range",
@@ -63,6 +66,8 @@ EPSILONS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", 
 
 
 def check(context: Context) -> Iterator[Finding]:
+    if context.analysis.kind == "params":
+        yield from _params(context.analysis.document.data)
     for config in configs(context):
         for name in SIZES:
             yield from _size(config, name)
@@ -87,6 +92,29 @@ def check(context: Context) -> Iterator[Finding]:
                 place(config, "initializer_range"),
                 severity=None if config.is_native else "warning",
             )
+
+
+PARAMS = ("dim", "n_layers", "n_heads", "n_kv_heads", "head_dim", "hidden_dim", "vocab_size", "multiple_of")
+"""Whole numbers of a params.json, which no schema describes."""
+
+
+def _params(data: JSONValue) -> Iterator[Finding]:
+    if not isinstance(data, dict):
+        return
+    for name in PARAMS:
+        value = data.get(name)
+        if value is not None and whole_number(value) is None:
+            yield Finding(f"{name} must be a whole number, not {quoted(value)}", Place(join_pointer("", name)))
+    moe = data.get("moe")
+    if not isinstance(moe, dict):
+        return
+    count, chosen = whole_number(moe.get("num_experts")), whole_number(moe.get("num_experts_per_tok"))
+    if count is not None and chosen is not None and not 0 < chosen <= count:
+        yield Finding(
+            f"{chosen} experts per token of {count}: the router takes the best of the experts there are",
+            Place("/moe/num_experts_per_tok"),
+            (Related(Place("/moe/num_experts"), f"num_experts is {count}"),),
+        )
 
 
 def _soft_caps(config: ModelConfig) -> Iterator[Finding]:
