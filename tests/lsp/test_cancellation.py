@@ -105,7 +105,7 @@ async def test_many_requests_wait_for_the_interpreter_and_nothing_else_does(tmp_
 
 
 async def test_many_code_actions_keep_no_other_request_waiting() -> None:
-    """A client that resolves nothing later gets all edits at once, and each is the outcome of many rounds of linting."""
+    """A client that resolves nothing later gets all edits at once, each the outcome of many rounds of linting."""
     text = samples.text(samples.LLAMA)
     commented = text.replace("{\n", "{\n" + "  // comment\n" * 500, 1)
     wire = await Wire.start()
