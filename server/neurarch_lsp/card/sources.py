@@ -14,6 +14,8 @@ from neurarch_schemas.record import Record
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 GIT_SECONDS = 20
+NOTHING_FETCHED = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+"""A repository may name, for objects it lacks, a remote that is any command of its own: git must not ask it."""
 
 
 class Source(Record):
@@ -58,7 +60,14 @@ def load_revision(name: str) -> Source:
     folder = os.path.dirname(os.path.abspath(file))
     command = ["git", "-C", folder, "show", "--end-of-options", f"{revision}:./{os.path.basename(file)}"]
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=GIT_SECONDS, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            check=False,
+            timeout=GIT_SECONDS,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **NOTHING_FETCHED},
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Source(name, None, f"git could not be asked: {error}", missing=True)
     if done.returncode:
