@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from neurarch_rules.engine.analyse import analyse_text
 from neurarch_rules.facts.decoder import innermost_decoder
 from neurarch_rules.facts.published import Sizes, measured, model_types
+from neurarch_rules.facts.rope import gives_theta, rope_theta
 from neurarch_schemas.catalogue.load import config_type
 
 ROOT = Path(__file__).resolve().parent
@@ -62,9 +63,11 @@ class Model(NamedTuple):
     source: str
     released: str
     likes: int
+    thetas: frozenset[float] = frozenset()
 
 
-def of_settings(name: str, settings: dict[str, Any], source: str) -> Iterator[Model]:
+def of_settings(name: str, settings: dict[str, Any], source: str, *, is_whole: bool = False) -> Iterator[Model]:
+    """``is_whole``: the settings are those of a file, in which what is not given is the default."""
     analysis = analyse_text("config.json", json.dumps(settings))
     if analysis is None or analysis.config is None:
         return
@@ -72,8 +75,10 @@ def of_settings(name: str, settings: dict[str, Any], source: str) -> Iterator[Mo
     found = measured(config, analysis.config)
     if found is None or not found.written >= NEEDED:
         return
+    theta = rope_theta(config)
+    thetas = frozenset() if theta is None or not (is_whole or gives_theta(config)) else frozenset({theta})
     for model_type in model_types(config, analysis.config):
-        yield Model(found.sizes, model_type, name, source, released(name), CERTAIN)
+        yield Model(found.sizes, model_type, name, source, released(name), CERTAIN, thetas)
 
 
 def of_folder(folder: Path, source: str) -> Iterator[Model]:
@@ -85,7 +90,7 @@ def of_folder(folder: Path, source: str) -> Iterator[Model]:
             continue
         settings = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(settings, dict) and settings.get("model_type"):
-            yield from of_settings(f"{organisation}/{name}", settings, source)
+            yield from of_settings(f"{organisation}/{name}", settings, source, is_whole=True)
 
 
 def of_database(path: Path, source: str) -> Iterator[Model]:
@@ -155,8 +160,9 @@ def as_built(model_type: str, sizes: Sizes) -> Sizes | None:
 
 def of_table() -> Iterator[Model]:
     for line in TARGET.read_text(encoding="utf-8").splitlines()[1:] if TARGET.exists() else ():
-        *sizes, model_type, name, source = line.split("\t")
-        yield Model(Sizes(*map(int, sizes)), model_type, name, source, released(name), CERTAIN)
+        *sizes, thetas, model_type, name, source = line.split("\t")
+        known = frozenset(map(float, thetas.split(","))) if thetas else frozenset()
+        yield Model(Sizes(*map(int, sizes)), model_type, name, source, released(name), CERTAIN, known)
 
 
 RELEASES = tomllib.loads((ROOT / "releases.toml").read_text(encoding="utf-8"))
@@ -216,8 +222,9 @@ def main() -> int:
     for group in sorted(filter(is_published, grouped(models)), key=lambda group: group[0][:3]):
         first = group[0]
         source = min(group, key=lambda model: model.source == OWN).source
-        lines.append("\t".join([*map(str, first.sizes), first.type, first.name, source]))
-    head = "\t".join([*Sizes._fields, "model_type", "name", "source"])
+        thetas = ",".join(f"{theta:.12g}" for theta in sorted(set().union(*(model.thetas for model in group))))
+        lines.append("\t".join([*map(str, first.sizes), thetas, first.type, first.name, source]))
+    head = "\t".join([*Sizes._fields, "rope_theta", "model_type", "name", "source"])
     TARGET.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
     sources = Counter(line.rpartition("\t")[2] for line in lines)
     print(f"{len(lines)} lines, {TARGET.stat().st_size:,} bytes; {dict(sources)}")

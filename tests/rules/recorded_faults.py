@@ -14,6 +14,15 @@ WINDOWED = ("gemma3_text", "gpt_oss", "olmo3")
 COMPOSITE = ("gemma3", "llava", "paligemma")
 STATE_SPACE = ("mamba2", "bamba", "falcon_h1")
 Data = dict[str, Any]
+SIZE_KEYS = (
+    "num_hidden_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "intermediate_size",
+    "vocab_size",
+)
 NULL = object()
 """Writes null where None takes the key out."""
 
@@ -131,6 +140,7 @@ FAULTS = (
     adapter("lora-value-out-of-range", r=0),
     Fault("misplaced-key", COMPOSITE, {"rms_norm_eps": 1e-5, "text_config.rms_norm_eps": None}),
     Fault("misspelled-key", DENSE, {"attention_dropuot": 0.1}),
+    Fault("model-newer-than-version", ("qwen3", "olmo2", "gemma3"), settings='transformers-version = "4.40"'),
     Fault("moe-group-topology", LATENT, {"n_group": 7, "topk_group": 1, "topk_method": "noaux_tc"}),
     Fault("moe-no-aux-loss", EXPERTS, {"output_router_logits": False, "router_aux_loss_coef": 0.02}),
     Fault("overridden-value", ("gemma", "gemma", "gemma"), {"hidden_act": "gelu", "hidden_activation": None}),
@@ -150,6 +160,7 @@ FAULTS = (
         ("llama", "mistral", "phi3"),
         lambda c: {"num_key_value_heads": c["num_key_value_heads"] // 2},
     ),
+    Fault("published-theta-lost", DENSE, lambda c: {**PUBLISHED[c["model_type"]], "rope_parameters": None}),
     Fault("quant-contradiction", DENSE, {"quantization_config": {"load_in_4bit": True, "load_in_8bit": True}}),
     Fault("quant-kernel-shape", DENSE, {"intermediate_size": 10944, "quantization_config": {**AWQ, "group_size": 64}}),
     Fault("quant-method-missing", DENSE, {"quantization_config": {"bits": 4, "group_size": 128, "desc_act": False}}),
@@ -278,5 +289,14 @@ GROUPED = {
     "swin": "num_heads",
     "qwen3_next": "linear_num_key_heads",
 }
+PUBLISHED = {
+    model_type: dict(zip(SIZE_KEYS, sizes, strict=True))
+    for model_type, sizes in {
+        "llama": (16, 2048, 32, 8, 64, 8192, 128256),
+        "olmo2": (32, 4096, 32, 32, 128, 11008, 100352),
+        "qwen3": (36, 4096, 32, 8, 128, 12288, 151936),
+    }.items()
+}
+"""Sizes of Llama 3.2 1B, OLMo 2 7B and Qwen3 8B."""
 STATES = {"llava": "vision_feature_layer", "convnext": "out_indices", "internvl": "vision_feature_layer"}
 PARALLEL = {"hidden_sizes", "conv_stride", "num_heads"}

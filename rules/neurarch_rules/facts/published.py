@@ -41,12 +41,16 @@ class Sizes(NamedTuple):
 
 
 class Published(Record):
-    """``family``: what the names of related types begin with, "qwen2" of qwen2_5_vl."""
+    """``family``: what the names of related types begin with, "qwen2" of qwen2_5_vl.
+
+    ``thetas``: the rope_theta values that models of this line are published with, as far as they are known.
+    """
 
     sizes: Sizes
     type: str
     name: str
     family: str
+    thetas: frozenset[float]
 
 
 class Measured(Record):
@@ -119,6 +123,18 @@ def only_difference(
     return min(found, key=lambda item: item[:2])[2] if found else None
 
 
+def same_sizes(mine: Measured, types: frozenset[str]) -> tuple[Published, ...]:
+    """The published models of these types and their families that have all sizes; the nearest vocabulary first."""
+    families = {_family(model_type) for model_type in types}
+    found = [
+        entry
+        for entry in with_layers(mine.sizes.layers)
+        if entry.family in families and not _apart(mine.sizes, entry.sizes)
+    ]
+    found.sort(key=lambda entry: (entry.type not in types, abs(entry.sizes.vocab_size - mine.sizes.vocab_size)))
+    return tuple(found)
+
+
 def _family(model_type: str) -> str:
     """The letters a name begins with and the digits behind them."""
     letters = len(model_type) - len(model_type.lstrip("abcdefghijklmnopqrstuvwxyz"))
@@ -167,5 +183,6 @@ def _lines() -> tuple[str, ...]:
 
 
 def _published(line: str) -> Published:
-    *sizes, model_type, name, _ = line.split("\t")
-    return Published(Sizes(*map(int, sizes)), model_type, name, _family(model_type))
+    *sizes, thetas, model_type, name, _ = line.split("\t")
+    known = frozenset(map(float, thetas.split(","))) if thetas else frozenset()
+    return Published(Sizes(*map(int, sizes)), model_type, name, _family(model_type), known)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.engine.finding import Place
 from neurarch_rules.facts import geometry
-from neurarch_rules.facts.places import number, written
+from neurarch_rules.facts.places import as_written, is_written, number, written
 from neurarch_schemas.documents.pointer import join_pointer
 
 if TYPE_CHECKING:
@@ -116,3 +116,23 @@ def rotary_dim(block: Block) -> int | None:
 def theta(block: Block) -> float | None:
     inside = block.number("rope_theta")
     return inside if inside is not None else number(block.config.get("rope_theta"))
+
+
+def rope_theta(config: ModelConfig) -> float | None:
+    """The base that is used, given or not; None where kinds of layers have their own and where there is none."""
+    parameters = config.get("rope_parameters")
+    return number(parameters.get("rope_theta")) if isinstance(parameters, dict) else None
+
+
+def gives_theta(config: ModelConfig) -> bool:
+    """The file says the base, beside or inside the RoPE block."""
+    if is_written(config, "rope_theta"):
+        return True
+    blocks = (as_written(config, name) for name in ("rope_parameters", "rope_scaling"))
+    return any(
+        block is not None
+        and block.origin == "written"
+        and isinstance(block.value, dict)
+        and "rope_theta" in block.value
+        for block in blocks
+    )
