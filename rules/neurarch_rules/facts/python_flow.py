@@ -1,10 +1,12 @@
-"""Where the output of a softmax or sigmoid goes, followed through names, modules of the file and Sequential."""
+"""Where the output of a softmax, sigmoid or linear layer goes, followed through names, modules of the file and
+Sequential."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from neurarch_rules.facts.python_file import (
@@ -27,11 +29,15 @@ LOSSES = {
     "torch.nn.functional.cross_entropy": "cross entropy",
     "torch.nn.functional.binary_cross_entropy_with_logits": "binary cross entropy with logits",
     "torch.nn.functional.nll_loss": "negative log-likelihood",
+    "torch.nn.functional.kl_div": "Kullback-Leibler divergence",
+    "torch.nn.functional.binary_cross_entropy": "binary cross entropy",
 }
 LOSS_CLASSES = {
     "torch.nn.CrossEntropyLoss": "cross entropy",
     "torch.nn.BCEWithLogitsLoss": "binary cross entropy with logits",
     "torch.nn.NLLLoss": "negative log-likelihood",
+    "torch.nn.KLDivLoss": "Kullback-Leibler divergence",
+    "torch.nn.BCELoss": "binary cross entropy",
 }
 SQUASHING = {
     "torch.softmax": "softmax",
@@ -40,7 +46,15 @@ SQUASHING = {
     "torch.nn.functional.sigmoid": "sigmoid",
     "torch.special.expit": "sigmoid",
 }
-SQUASHING_LAYERS = {"torch.nn.Softmax": "softmax", "torch.nn.Sigmoid": "sigmoid"}
+LAYERS = {
+    "torch.nn.Softmax": "softmax",
+    "torch.nn.Softmax2d": "softmax",
+    "torch.nn.Sigmoid": "sigmoid",
+    "torch.nn.Linear": "linear",
+    "torch.nn.Conv1d": "linear",
+    "torch.nn.Conv2d": "linear",
+}
+"""Layers whose output tells what a value is: probabilities, or scores without bounds."""
 SHAPING = frozenset(
     ("view", "reshape", "squeeze", "unsqueeze", "flatten", "transpose", "permute", "contiguous", "float", "to", "cuda")
 )
@@ -55,6 +69,33 @@ class Scope:
     placed: Placed
     body: tuple[ast.stmt, ...]
     owner: ClassFacts | None = None
+    function: FunctionNode | None = None
+
+    @property
+    def parameters(self) -> list[str]:
+        return [] if self.function is None else [item.arg for item in self.function.args.args]
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """``straight`` when the assignment is a statement of the scope itself, inside no condition or loop."""
+
+    line: int
+    value: ast.expr | None
+    straight: bool
+
+
+@lru_cache(maxsize=1024)
+def assigned(body: tuple[ast.stmt, ...]) -> dict[str, list[Assigned]]:
+    """Every assignment to a local name in some statements, by name."""
+    found: dict[str, list[Assigned]] = {}
+    for statement in body:
+        straight = isinstance(statement, ast.Assign | ast.AnnAssign)
+        for node in nodes(statement):
+            for target, value in assignments(node):
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(Assigned(getattr(node, "lineno", 0), value, straight))
+    return found
 
 
 @dataclass(frozen=True)
@@ -67,7 +108,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Squashed:
+class Source:
     site: Site
     kind: str
 
@@ -89,10 +130,10 @@ def scopes(file: PythonFile) -> Iterator[Scope]:
     for placed in file.units:
         for node in placed.unit.body:
             if isinstance(node, FUNCTIONS):
-                yield Scope(placed, tuple(node.body))
+                yield Scope(placed, tuple(node.body), function=node)
     for found in file.classes.values():
         for method in found.methods.values():
-            yield Scope(found.placed, tuple(method.body), found)
+            yield Scope(found.placed, tuple(method.body), found, method)
     for placed, statement in file.main_statements:
         if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
             yield Scope(placed, (statement,))
@@ -122,43 +163,24 @@ def _loss_of(file: PythonFile, scope: Scope, called: ast.expr) -> str | None:
 
 def values_of(file: PythonFile, scope: Scope, name: str) -> list[ast.expr | None]:
     """What a name is assigned in the scope, else at module level."""
-    found = [value for node in walk(scope.body) for target, value in assignments(node) if _is_name(target, name)]
-    if found:
+    found = [item.value for item in assigned(scope.body).get(name, ())]
+    if found or name in scope.parameters:
         return found
-    if scope.owner is None or name not in _parameters(scope):
-        return [
-            value
-            for _, statement in file.main_statements
-            if not isinstance(statement, (*FUNCTIONS, ast.ClassDef))
-            for node in nodes(statement)
-            for target, value in assignments(node)
-            if _is_name(target, name)
-        ]
-    return []
-
-
-def _parameters(scope: Scope) -> frozenset[str]:
-    if scope.owner is None:
-        return frozenset()
-    for method in scope.owner.methods.values():
-        if tuple(method.body) == scope.body:
-            return frozenset(item.arg for item in (*method.args.args, *method.args.kwonlyargs))
-    return frozenset()
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+    body = tuple(
+        statement for _, statement in file.main_statements if not isinstance(statement, (*FUNCTIONS, ast.ClassDef))
+    )
+    return [item.value for item in assigned(body).get(name, ())]
 
 
 class Flow:
     def __init__(self, file: PythonFile) -> None:
         self.file = file
 
-    def squashed(self, loss: Loss) -> list[Squashed]:
-        """The softmax or sigmoid calls whose output surely is the loss's input, whatever the way."""
+    def sources(self, loss: Loss) -> list[Source]:
+        """The calls or layers whose output surely is the loss's input, whatever the way."""
         return self._of(loss.input, loss.scope, loss.site.node, 0)
 
-    def _of(self, node: ast.expr, scope: Scope, before: ast.AST, depth: int) -> list[Squashed]:
+    def _of(self, node: ast.expr, scope: Scope, before: ast.AST, depth: int) -> list[Source]:
         if depth > DEPTH:
             return []
         if isinstance(node, ast.Name):
@@ -173,18 +195,19 @@ class Flow:
             elif node.func.attr in SHAPING:
                 return self._of(node.func.value, scope, before, depth + 1)
         if kind is not None:
-            return [Squashed(Site(scope.placed, node), kind)]
+            return [Source(Site(scope.placed, node), kind)]
         return self._module_output(node, scope, depth)
 
-    def _module_output(self, node: ast.Call, scope: Scope, depth: int) -> list[Squashed]:
+    def _module_output(self, node: ast.Call, scope: Scope, depth: int) -> list[Source]:
         """What a called module returns: a class of the file, a Sequential, a layer."""
-        if isinstance(node.func, ast.Name) and node.func.id == "self" and scope.owner is not None:
+        is_self = isinstance(node.func, ast.Name) and node.func.id == "self"
+        if (is_self or self_attribute(node.func) == "forward") and scope.owner is not None:
             forward = scope.owner.method("forward")
             return [] if forward is None else self._returned(forward[0], forward[1], depth)
         maker: ast.AST | None = None
         placed = scope.placed
         if isinstance(node.func, ast.Name):
-            values = values_of(self.file, scope, node.func.id)
+            values = values_of(self.file, scope, node.func.id) or self._handed_in(node.func.id, scope)
             maker = values[0] if len(values) == 1 else None
             placed = self._placed_of(maker, scope)
         elif self_attribute(node.func) is not None and scope.owner is not None:
@@ -195,16 +218,30 @@ class Flow:
         maker = None if maker is None else unmoved(maker)
         if not isinstance(maker, ast.Call):
             return []
-        layer = SQUASHING_LAYERS.get(self.file.qualified(maker.func) or "")
+        layer = LAYERS.get(self.file.qualified(maker.func) or "")
         if layer is not None:
-            return [Squashed(Site(placed, maker), layer)]
+            return [Source(Site(placed, maker), layer)]
         if self.file.layer(maker) == "Sequential" and maker.args:
             last = maker.args[-1]
-            layer = SQUASHING_LAYERS.get(self.file.qualified(last.func) or "") if isinstance(last, ast.Call) else None
-            return [] if layer is None else [Squashed(Site(placed, last), layer)]
+            layer = LAYERS.get(self.file.qualified(last.func) or "") if isinstance(last, ast.Call) else None
+            return [] if layer is None else [Source(Site(placed, last), layer)]
         own = self.file.own_class(maker)
         method = None if own is None else own.method("forward")
         return [] if method is None else self._returned(method[0], method[1], depth)
+
+    def _handed_in(self, name: str, scope: Scope) -> list[ast.expr | None]:
+        """The model that every call of this function in the file hands in, where it is one class."""
+        if scope.owner is not None or scope.function is None or name not in scope.parameters:
+            return []
+        position = scope.parameters.index(name)
+        given = [argument(call, name, position) for _, call in self.file.calls(scope.function.name)]
+        main = [
+            values_of(self.file, Scope(scope.placed, ()), item.id) if isinstance(item, ast.Name) else [item]
+            for item in given
+        ]
+        makers = [values[0] if len(values) == 1 else None for values in main]
+        classes = {id(self.file.own_class(maker)) if maker is not None else 0 for maker in makers}
+        return makers[:1] if len(classes) == 1 and makers and self.file.own_class(makers[0] or ast.Pass()) else []
 
     def _placed_of(self, maker: ast.AST | None, scope: Scope) -> Placed:
         for placed in self.file.units:
@@ -212,31 +249,27 @@ class Flow:
                 return placed
         return scope.placed
 
-    def _returned(self, owner: ClassFacts, method: FunctionNode, depth: int) -> list[Squashed]:
+    def _returned(self, owner: ClassFacts, method: FunctionNode, depth: int) -> list[Source]:
         returns = [item for item in nodes(method) if isinstance(item, ast.Return) and item.value is not None]
         if len(returns) != 1 or returns[0].value is None:
             return []
-        scope = Scope(owner.placed, tuple(method.body), owner)
+        scope = Scope(owner.placed, tuple(method.body), owner, method)
         return self._of(returns[0].value, scope, returns[0], depth + 1)
 
     def _last(self, name: str, scope: Scope, before: ast.AST) -> ast.expr | None:
         """The value of a name where it surely is the last straight assignment before a use."""
         line = getattr(before, "lineno", 0)
-        found: list[tuple[int, ast.expr | None, bool]] = []
-        for statement in scope.body:
-            straight = isinstance(statement, ast.Assign | ast.AnnAssign)
-            for node in nodes(statement):
-                for target, value in assignments(node):
-                    if _is_name(target, name) and getattr(node, "lineno", 0) < line:
-                        found.append((getattr(node, "lineno", 0), value, straight))
+        found = [item for item in assigned(scope.body).get(name, ()) if item.line < line]
         if len(scope.body) == 1 and not found:
             values = values_of(self.file, scope, name)
             return values[0] if len(values) == 1 else None
         if not found:
             return None
-        last = max(found, key=lambda item: item[0])
-        inside_one_block = len({item[2] for item in found}) == 1
-        return last[1] if last[2] or (inside_one_block and self._same_block(scope, before, last[0])) else None
+        last = max(found, key=lambda item: item.line)
+        inside_one_block = len({item.straight for item in found}) == 1
+        if last.straight or (inside_one_block and self._same_block(scope, before, last.line)):
+            return last.value
+        return None
 
     def _same_block(self, scope: Scope, before: ast.AST, line: int) -> bool:
         """The use and the assignment on ``line`` stand in the same list of statements."""

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import Site
+from neurarch_rules.facts.python_file import Site, argument, python_file
 from neurarch_rules.facts.python_values import Layer, Value, events
 
 RULE = RuleInfo(
@@ -19,6 +20,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
+    yield from _functional(context)
     seen: set[int] = set()
     for made in events(context).made:
         value = _probability(made.layer)
@@ -45,6 +47,25 @@ def check(context: Context) -> Iterator[Finding]:
             site.place,
             (made.layer.site.related("used here"),),
         )
+
+
+def _functional(context: Context) -> Iterator[Finding]:
+    """``F.dropout(x, p=1.5)``"""
+    file = python_file(context)
+    for placed, call in file.calls("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
+        given = argument(call, "p", 1)
+        sign = -1 if isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub) else 1
+        number = given.operand if isinstance(given, ast.UnaryOp) else given
+        if given is None or not isinstance(number, ast.Constant) or type(number.value) not in (int, float):
+            continue
+        probability = sign * float(str(number.value))
+        is_torch = (file.qualified(call.func) or "").startswith("torch.nn.functional.")
+        if is_torch and not 0 <= probability <= 1:
+            yield Finding(
+                f"{ast.unparse(call.func)} gets a dropout probability of {probability:g}, which is refused: it has to "
+                "lie between 0 and 1",
+                Site(placed, given).place,
+            )
 
 
 def _probability(layer: Layer) -> Value | None:

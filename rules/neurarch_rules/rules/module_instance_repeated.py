@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, nodes, python_file
+
+if TYPE_CHECKING:
+    from neurarch_schemas.documents.python_units import Placed
 
 RULE = RuleInfo(
     name="module-instance-repeated",
@@ -14,7 +18,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="[layer] * n holds one layer n times: the copies share their weights",
     reads=("python",),
-    needs=("*", "range"),
+    needs=("*", "range", "=nn.", "= nn.", "nn.Module = "),
 )
 
 
@@ -29,10 +33,27 @@ def check(context: Context) -> Iterator[Finding]:
         for node in placed.unit.parents:
             if isinstance(node, ast.ListComp | ast.GeneratorExp) and _same_in_all(file, placed.unit.parents, node):
                 yield _of_comprehension(Site(placed, node), node)
+            if isinstance(node, ast.arguments):
+                yield from _as_default(file, placed, node)
             if isinstance(node, ast.For):
                 yield from _in_loop(file, Site(placed, node), node)
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
                 yield from _of_product(file, Site(placed, node), node)
+
+
+def _as_default(file: PythonFile, placed: Placed, arguments: ast.arguments) -> Iterator[Finding]:
+    """``def __init__(self, norm=nn.LayerNorm(8))``"""
+    function = placed.unit.parents[arguments]
+    if not isinstance(function, ast.FunctionDef) or function.name != "__init__":
+        return
+    for default in (*arguments.defaults, *arguments.kw_defaults):
+        if default is not None and file.makes_parameters(default):
+            shown = ast.unparse(default)
+            yield Finding(
+                f"{shown} is made once, when the class is defined: all instances share this layer and its weights; "
+                "make None the default and the layer in __init__",
+                Site(placed, default).place,
+            )
 
 
 def _of_product(file: PythonFile, site: Site, node: ast.BinOp) -> Iterator[Finding]:

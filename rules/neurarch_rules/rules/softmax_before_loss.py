@@ -18,17 +18,19 @@ RULE = RuleInfo(
     needs=("softmax", "Softmax", "sigmoid", "Sigmoid"),
 )
 
-LOSS_NAMES = ("cross_entropy", "CrossEntropyLoss", "BCEWithLogits", "nll_loss", "NLLLoss")
+LOSS_NAMES = ("cross_entropy", "CrossEntropyLoss", "BCEWithLogits", "nll_loss", "NLLLoss", "kl_div", "KLDivLoss")
 WRONG = {
     "cross entropy": ("softmax",),
     "binary cross entropy with logits": ("sigmoid",),
     "negative log-likelihood": ("softmax",),
+    "Kullback-Leibler divergence": ("softmax",),
 }
 WHY = {
     "cross entropy": "which applies log_softmax itself: gradients shrink and the loss stays flat; pass the logits",
     "binary cross entropy with logits": "which applies the sigmoid itself: the loss cannot fall below 0.31 for a "
     "positive; pass the logits",
     "negative log-likelihood": "which expects log-probabilities: the loss is a plain negative mean; use log_softmax",
+    "Kullback-Leibler divergence": "which expects log-probabilities: the loss turns negative; use log_softmax",
 }
 
 
@@ -39,8 +41,8 @@ def check(context: Context) -> Iterator[Finding]:
     flow = Flow(file)
     seen: set[int] = set()
     for loss in losses(file):
-        for squashed in flow.squashed(loss):
-            if squashed.kind in WRONG[loss.kind] and id(squashed.site.node) not in seen:
+        for squashed in flow.sources(loss):
+            if squashed.kind in WRONG.get(loss.kind, ()) and id(squashed.site.node) not in seen:
                 seen.add(id(squashed.site.node))
                 yield _finding(loss, squashed.kind, ast.unparse(squashed.site.node), squashed.site)
 
