@@ -38,6 +38,16 @@ def test_distance_is_the_alignment_distance_up_to_the_limit(first: str, second: 
     assert min(distance(first, second, most), most + 1) == min(reference(first, second), most + 1)
 
 
+@given(
+    st.text("abc", min_size=6, max_size=9), st.frozensets(st.text("abc", min_size=5, max_size=10)), st.integers(1, 2)
+)
+def test_closest_is_the_one_known_name_of_least_distance(name: str, known: frozenset[str], most: int) -> None:
+    distances = {other: reference(name, other) for other in known if other != name}
+    least = min(distances.values(), default=most + 1)
+    nearest = [other for other, edits in distances.items() if edits == least]
+    assert closest(name, known, most) == (nearest[0] if least <= most and len(nearest) == 1 else None)
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress as suppress_errors
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +29,8 @@ class Crash(NamedTuple):
 
 class Result(NamedTuple):
     """``findings`` in order of place; ``suppressed`` ones are kept for counting; ``used`` are the settings entries
-    that silenced something; ``seconds`` per rule where a clock was given."""
+    that silenced something; ``seconds`` per rule where a clock was given, and before them, under their names in
+    ``SHARED``, of what rules share."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...] = ()
@@ -57,7 +59,7 @@ def run(
     context = Context(analysis, options)
     findings: list[tuple[Finding, RuleInfo | None]] = []
     crashes: list[Crash] = []
-    seconds: list[tuple[str, float]] = []
+    seconds: list[tuple[str, float]] = [] if clock is None else _computed(analysis, clock)
     for rule in _with_a_say(chosen, analysis, options):
         info = rule.RULE
         started = clock() if clock else 0.0
@@ -73,6 +75,23 @@ def run(
         findings.extend(_of_config_calls(analysis, options, crashes))
     findings.extend((finding, None) for finding in _crash_findings(crashes))
     return _suppress(analysis, options, findings, crashes, seconds)
+
+
+SHARED = {"built": "(shared) module tree", "visits": "(shared) its modules", "kv_cache": "(shared) KV cache"}
+"""Parts of a config's analysis that nearly every file's rules ask for; no single rule is to blame for their time."""
+
+
+def _computed(analysis: Analysis, clock: Callable[[], float]) -> list[tuple[str, float]]:
+    """Computes what rules share, so that none of them is charged with it."""
+    if analysis.kind == "python":
+        return []
+    seconds: list[tuple[str, float]] = []
+    for part, name in SHARED.items():
+        started = clock()
+        with suppress_errors(Exception):  # the rule that asks for it reports the defect
+            getattr(analysis, part)
+        seconds.append((name, clock() - started))
+    return seconds
 
 
 def _of_config_calls(

@@ -16,15 +16,7 @@ def closest(name: str, known: Iterable[str], limit: int | None = None) -> str | 
 def _closest(name: str, known: frozenset[str], most: int) -> str | None:
     """The same unknown keys are met again and again: with every keystroke, and in file after file of a family."""
     best: list[str] = []
-    length, letters = len(name), _letters(name)
-    by_length = _by_length(known)
-    near = [
-        candidate
-        for size in range(length - most, length + most + 1)
-        for candidate, its_letters in by_length.get(size, ())
-        if (letters ^ its_letters).bit_count() <= 2 * most
-    ]
-    for candidate in near:
+    for candidate in _one_edit_away(name, known) if most == 1 and len(name) >= LONG else _near(name, known, most):
         if candidate == name:
             continue
         found = distance(name, candidate, most)
@@ -34,6 +26,48 @@ def _closest(name: str, known: frozenset[str], most: int) -> str | None:
         elif found == most:
             best.append(candidate)
     return best[0] if len(best) == 1 else None
+
+
+def _near(name: str, known: frozenset[str], most: int) -> list[str]:
+    """Names of about the same length and with about the same letters."""
+    length, letters = len(name), _letters(name)
+    by_length = _by_length(known)
+    return [
+        candidate
+        for size in range(length - most, length + most + 1)
+        for candidate, its_letters in by_length.get(size, ())
+        if (letters ^ its_letters).bit_count() <= 2 * most
+    ]
+
+
+ENDS = 3
+LONG = 2 * ENDS + 1
+"""One edit in a name of this length leaves its first or its last three letters as they are."""
+
+
+def _one_edit_away(name: str, known: frozenset[str]) -> set[str]:
+    """Among others all names that one edit may have made this one of; many sets of names are large."""
+    by_ends = _by_ends(known)
+    found: set[str] = set()
+    for size in (len(name) - 1, len(name), len(name) + 1):
+        found.update(by_ends.get((size, name[:ENDS], ""), ()))
+        found.update(by_ends.get((size, "", name[-ENDS:]), ()))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _by_ends(known: frozenset[str]) -> dict[tuple[int, str, str], list[str]]:
+    """Names by their length and first letters, and by their length and last letters."""
+    found: dict[tuple[int, str, str], list[str]] = {}
+    for name in known:
+        found.setdefault((len(name), name[:ENDS], ""), []).append(name)
+        found.setdefault((len(name), "", name[-ENDS:]), []).append(name)
+    return found
+
+
+def forget() -> None:
+    """Near names are looked for again: what benchmarks call so that each file is as if it were the first."""
+    _closest.cache_clear()
 
 
 @lru_cache(maxsize=64)

@@ -32,7 +32,7 @@ def statistics(reports: Iterable[FileReport], as_json: bool = False) -> str:
 
 
 def timing(seconds: Iterable[tuple[str, float]]) -> str:
-    """Milliseconds per rule over all files; the first rule to ask for a shared fact pays for it."""
+    """Milliseconds per rule over all files; what most rules share has lines of its own."""
     total: Counter[str] = Counter()
     calls: Counter[str] = Counter()
     slowest: dict[str, float] = {}
