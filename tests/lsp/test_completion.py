@@ -113,6 +113,13 @@ async def test_values(session: Session, marked: str, expected: str) -> None:
     document.close()
 
 
+async def test_kinds_of_layer_that_the_family_has_come_first(session: Session) -> None:
+    document, items = await complete(session, '{"model_type": "qwen3_next", "layer_types": ["full_attention", |]}')
+    first = sorted(items, key=lambda item: item.sort_text or item.label)[:2]
+    assert {item.label.strip('"') for item in first} == {"linear_attention", "full_attention"}
+    document.close()
+
+
 async def test_section_keys_follow_the_rope_type(session: Session) -> None:
     document, items = await complete(session, '{"model_type": "llama", "rope_parameters": {"rope_type": "llama3", |}}')
     labels = {item.label for item in items}

@@ -59,6 +59,9 @@ def _candidates(key: str, schema: object, default: object, section: str | None) 
     kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     if isinstance(default, str | int | float):
         yield default, "default"
+    if isinstance(default, list):
+        # The kinds of layer that this family has come before those of all others.
+        yield from ((item, "in the default") for item in default if isinstance(item, str))
     if "boolean" in kinds:
         yield from ((True, ""), (False, ""))
     if isinstance(schema, dict):
