@@ -36,7 +36,7 @@ def container(file: PythonFile, value: ast.expr, method: FunctionNode) -> str | 
         return kind if kind == other else None
     elif isinstance(value, ast.Call):
         return _called(file, value, method)
-    return kind if items and all_made(file, items, method) else None
+    return kind if items and any_made(file, items, method) else None
 
 
 def _called(file: PythonFile, call: ast.Call, method: FunctionNode) -> str | None:
@@ -47,23 +47,20 @@ def _called(file: PythonFile, call: ast.Call, method: FunctionNode) -> str | Non
     inner = argument(call, "", 0)
     if inner is None:
         named = [keyword.value for keyword in call.keywords if keyword.arg is not None]
-        return kind if kind == "dict" and named and all_made(file, named, method) else None
+        return kind if kind == "dict" and named and any_made(file, named, method) else None
     if isinstance(inner, ast.GeneratorExp):
-        return kind if all_made(file, [inner.elt], method) else None
+        return kind if any_made(file, [inner.elt], method) else None
     if isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "map" and inner.args:
         function = inner.args[0]
-        return kind if isinstance(function, ast.Lambda) and all_made(file, [function.body], method) else None
+        return kind if isinstance(function, ast.Lambda) and any_made(file, [function.body], method) else None
     if isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "zip" and len(inner.args) == 2:
         return kind if container(file, inner.args[1], method) is not None else None
     return kind if container(file, inner, method) is not None else None
 
 
-def all_made(file: PythonFile, items: Sequence[ast.expr], method: FunctionNode) -> bool:
-    """Every item is made on the spot, and one of them surely holds parameters."""
-    parts = [part for item in items for part in _parts(item)]
-    return any(_holds(file, part, method) for part in parts) and all(
-        file.makes_module(part) or isinstance(part, ast.Constant) or _holds(file, part, method) for part in parts
-    )
+def any_made(file: PythonFile, items: Sequence[ast.expr], method: FunctionNode) -> bool:
+    """One of the items surely is a module with parameters that is made on the spot: nothing else can know it."""
+    return any(_holds(file, part, method) for item in items for part in _parts(item))
 
 
 def _parts(item: ast.expr) -> list[ast.expr]:
@@ -155,7 +152,7 @@ def filled(file: PythonFile, method: FunctionNode, is_it: Callable[[ast.expr], b
             continue
         if added is None:
             return 0
-        if container(file, added, method) is not None or all_made(file, [added], method):
+        if container(file, added, method) is not None or any_made(file, [added], method):
             holding += 1
         elif not file.makes_module(added):
             return 0

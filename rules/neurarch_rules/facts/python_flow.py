@@ -31,6 +31,8 @@ LOSSES = {
     "torch.nn.functional.nll_loss": "negative log-likelihood",
     "torch.nn.functional.kl_div": "Kullback-Leibler divergence",
     "torch.nn.functional.binary_cross_entropy": "binary cross entropy",
+    "torch.nn.functional.log_softmax": "log-softmax",
+    "torch.log_softmax": "log-softmax",
 }
 LOSS_CLASSES = {
     "torch.nn.CrossEntropyLoss": "cross entropy",
@@ -114,7 +116,7 @@ class Source:
 
 
 def losses(file: PythonFile) -> Iterator[Loss]:
-    """Calls of the losses that expect logits, with what is given as input."""
+    """Calls of losses (and of log_softmax, the half of one) that say what their input is, with that input."""
     for scope in scopes(file):
         for node in walk(scope.body):
             if not isinstance(node, ast.Call):

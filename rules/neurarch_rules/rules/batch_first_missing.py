@@ -25,7 +25,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="A sequence layer is fed batch-first input but was made with batch_first=False",
     reads=("python",),
-    needs=("forward",),
+    needs=("LSTM", "GRU", "RNN", "MultiheadAttention", "TransformerEncoder", "TransformerDecoder"),
 )
 
 RECURRENT = ("LSTM", "GRU", "RNN")
@@ -54,10 +54,11 @@ def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for found in file.modules:
         method = found.methods.get("forward")
-        if method is None or _moves_axes(method):
+        layers = [] if method is None else list(_sequence_layers(file, found))
+        if method is None or not layers or _moves_axes(method):
             continue
         named = _batch_first_names(found, method)
-        for attribute, layer, is_first in _sequence_layers(file, found):
+        for attribute, layer, is_first in layers:
             recurrent = file.layer(layer) in RECURRENT
             if is_first:
                 last = _picked(method, attribute, recurrent, is_first) if recurrent else None

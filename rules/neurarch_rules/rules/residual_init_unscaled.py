@@ -43,17 +43,15 @@ OWN_TREATMENT = re.compile(
 
 
 def check(context: Context) -> Iterator[Finding]:
+    limit = context.options.limits.deep_attention_layers
+    deep = [each for each in events(context).built if each.times >= limit and _branches(each.instance.of)]
     file = python_file(context)
-    if SCALES.search(file.text):
+    if not deep or SCALES.search(file.text):
         return
     init = _init(file)
     if init is None:
         return
     site, std = init
-    limit = context.options.limits.deep_attention_layers
-    deep = [each for each in events(context).built if each.times >= limit and _is_residual(each.instance.of)]
-    if not deep:
-        return
     stack = max(deep, key=lambda each: each.times)
     branches = _branches(stack.instance.of)
     total = branches * stack.times
@@ -112,10 +110,6 @@ def _zeroes_biases_only(file: PythonFile, function: FunctionNode) -> bool:
     constants = ("torch.nn.init.zeros_", "torch.nn.init.constant_")
     calls = (node for node in nodes(function) if isinstance(node, ast.Call) and file.qualified(node.func) in constants)
     return all(call.args and ast.unparse(call.args[0]).endswith("bias") for call in calls)
-
-
-def _is_residual(found: ClassFacts) -> bool:
-    return _branches(found) >= 1
 
 
 def _branches(found: ClassFacts) -> int:

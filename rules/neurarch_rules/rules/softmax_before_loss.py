@@ -18,12 +18,22 @@ RULE = RuleInfo(
     needs=("softmax", "Softmax", "sigmoid", "Sigmoid"),
 )
 
-LOSS_NAMES = ("cross_entropy", "CrossEntropyLoss", "BCEWithLogits", "nll_loss", "NLLLoss", "kl_div", "KLDivLoss")
+LOSS_NAMES = (
+    "cross_entropy",
+    "CrossEntropyLoss",
+    "BCEWithLogits",
+    "nll_loss",
+    "NLLLoss",
+    "kl_div",
+    "KLDivLoss",
+    "log_softmax",
+)
 WRONG = {
     "cross entropy": ("softmax",),
     "binary cross entropy with logits": ("sigmoid",),
     "negative log-likelihood": ("softmax",),
     "Kullback-Leibler divergence": ("softmax",),
+    "log-softmax": ("softmax",),
 }
 WHY = {
     "cross entropy": "which applies log_softmax itself: gradients shrink and the loss stays flat; pass the logits",
@@ -31,6 +41,7 @@ WHY = {
     "positive; pass the logits",
     "negative log-likelihood": "which expects log-probabilities: the loss is a plain negative mean; use log_softmax",
     "Kullback-Leibler divergence": "which expects log-probabilities: the loss turns negative; use log_softmax",
+    "log-softmax": "which applies the softmax itself: gradients shrink and the loss stays flat; pass the logits",
 }
 
 

@@ -8,7 +8,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
-from neurarch_schemas.documents.python_units import is_whole, normalized
+from neurarch_schemas.documents.python_units import first_broken, normalized
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.document import Span
@@ -30,27 +30,36 @@ class PythonFault(NamedTuple):
 
 def python_fault(document: PythonDocument) -> PythonFault | None:
     """The first place that cannot be read; None for a file that is read to its end."""
-    text = document.text
-    if is_whole(text):
+    broken = first_broken(document.text)
+    if broken is None:
         return None
-    text = normalized(text)
+    text = normalized(document.text)
     byte = re.search("[\udc80-\udcff]", text)
     if byte is not None:
         if _ENCODING.match(text):
             return None
         message = f"byte 0x{ord(byte[0]) - 0xDC00:02X} is not UTF-8 and the file names no other encoding"
         return PythonFault(byte.span(), message, "Python", True)
+    start, piece = broken
+    damaged = any(start <= span[0] <= start + len(piece) for span in document.errors())
+    # a statement that both readers refuse tells its fault itself; else the text may only be cut at the wrong place
+    return _fault(piece, start, True) if damaged else _fault(text, 0, document.has_errors)
+
+
+def _fault(text: str, start: int, is_damaged: bool) -> PythonFault | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(text)
     except SyntaxError as error:
         # the tolerant grammar knows newer statements, and no indentation
-        certain = document.has_errors or isinstance(error, IndentationError)
+        certain = is_damaged or isinstance(error, IndentationError)
         message = (error.msg or "invalid syntax").removeprefix("invalid syntax. ")
-        return PythonFault(_span(text, error), message, "Python" if certain else f"Python {_VERSION}", certain)
+        begin, end = _span(text, error)
+        reader = "Python" if certain else f"Python {_VERSION}"
+        return PythonFault((start + begin, start + end), message, reader, certain)
     except (ValueError, RecursionError, MemoryError) as error:
-        return PythonFault((0, 0), str(error) or type(error).__name__, f"Python {_VERSION}", False)
+        return PythonFault((start, start), str(error) or type(error).__name__, f"Python {_VERSION}", False)
     return None
 
 

@@ -161,14 +161,14 @@ def units(text: str) -> tuple[Placed, ...]:
     return tuple(found)
 
 
-def is_whole(text: str) -> bool:
-    """Whether every statement can be parsed and nothing stands indented before the first."""
+def first_broken(text: str) -> tuple[int, str] | None:
+    """The first statement that cannot be parsed by itself, or what stands indented before all; None in a sound text."""
     text = normalized(text)
     first = _BEGINS.search(text)
     before = text if first is None else text[: first.start()]
     if any(line.strip() and not line.lstrip().startswith("#") for line in before.split("\n")):
-        return False
-    return all(_unit(piece) is not None for _, piece in split(text))
+        return 0, before
+    return next(((start, piece) for start, piece in split(text) if _unit(piece) is None), None)
 
 
 @lru_cache(maxsize=KEPT)
@@ -182,4 +182,4 @@ def _unit(text: str) -> Unit | None:
     return Unit(text, tuple(tree.body))
 
 
-__all__ = ["Placed", "Unit", "is_whole", "normalized", "split", "units"]
+__all__ = ["Placed", "Unit", "first_broken", "normalized", "split", "units"]
