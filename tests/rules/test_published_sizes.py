@@ -135,6 +135,9 @@ QWEN3_8B: dict[str, Any] = {
         ({"num_key_value_heads": 4, "num_attention_heads": 16}, None),
         ({"num_key_value_heads": 4, "intermediate_size": 9216}, None),
         ({"num_key_value_heads": 4, "model_type": "llama"}, None),
+        ({"num_key_value_heads": None}, "num_key_value_heads is not given, so 32"),
+        ({"num_key_value_heads": [8] * 36}, None),
+        ({"head_dim": "64"}, None),
     ],
 )
 def test_one_size_of_attention_is_noticed(changes: dict[str, Any], says: str | None) -> None:

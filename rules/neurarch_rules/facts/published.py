@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.geometry import Named, named
-from neurarch_rules.facts.places import is_written
+from neurarch_rules.facts.places import as_written, whole_number
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
@@ -86,10 +86,24 @@ def measured(config: ModelConfig, outer: ModelConfig) -> Measured | None:
     )
     names = (layers.key, hidden.key, heads.key, kv_heads.key, "head_dim", feed_forward.key, vocabulary.key)
     keys = dict(zip(Sizes._fields, names, strict=True))
-    written = {size for size, key in keys.items() if is_written(config, key)}
-    if is_written(outer, vocabulary.key):
+    if any(_is_unreadable(config, keys[size]) for size in ("kv_heads", "head_dim")):
+        return None
+    written = {size for size, key in keys.items() if _is_given(config, key)}
+    if _is_given(outer, vocabulary.key):
         written.add("vocab_size")
     return Measured(sizes, keys, frozenset(written))
+
+
+def _is_given(config: ModelConfig, key: str) -> bool:
+    """Null leaves a size to the class."""
+    setting = as_written(config, key)
+    return setting is not None and setting.origin == "written" and whole_number(setting.value) is not None
+
+
+def _is_unreadable(config: ModelConfig, key: str) -> bool:
+    """Written as something else than a number: one for each layer, or a text."""
+    setting = as_written(config, key)
+    return setting is not None and setting.value is not None and whole_number(setting.value) is None
 
 
 def model_types(*configs: ModelConfig) -> frozenset[str]:
