@@ -9,7 +9,7 @@ what the card's catalogue of models knows is kept, so a new source only adds. SO
 
 There is a line for each geometry and model type. What one unknown model alone has is left out: it must be shared by two
 models or liked by some people. A line carries the name of the first model of a known lab (releases.toml) that has these
-sizes, else of the most liked one.
+sizes, else of the most liked one, and every rope_theta that files or lists give for them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from neurarch_schemas.catalogue.load import config_type
 ROOT = Path(__file__).resolve().parent
 TARGET = ROOT.parent / "rules" / "neurarch_rules" / "facts" / "published_sizes.tsv"
 PROFILES = ROOT.parent / "server" / "neurarch_lsp" / "card" / "profiles.json"
-KNOWN = ROOT / "known_models.json"
 
 OWN = "config.json"
 """The source of lines that nothing but a published file at hand tells; without them the table is independent of it."""
@@ -48,8 +47,6 @@ FEWEST_LIKES = 10
 FEWEST_MODELS = 2
 CERTAIN = 10**6
 """Likes of a model that was recorded by hand or from its file."""
-
-
 COPY = re.compile(r"\.(rev-\w+|llmviz|ome|xft|ktransformers|llm-tpu)$")
 """What tells copies of one file apart in a folder."""
 UNSUITED = ("nsfw", "uncensored", "heretic", "abliterated", "unfiltered")
