@@ -20,8 +20,11 @@ RULE = RuleInfo(
     category="correctness",
     summary="A value the model class has no code for, of a key that chooses between a few ways to build it",
     needs=(
-        *("type", "norm", "loss", "reduction", "padding", "output", "rank", "method", "strategy", "prompter"),
-        *("tie_word_embeddings", "use_sliding_window", "audio_channels", "query_dim", "router_weight"),
+        *('"attention_type"', "ctc_loss_reduction", "depth_estimation_type", "distribution_output"),
+        *("encoder_attention_type", "feat_extract_norm", "global_padding", '"layer_type"', '"loss"', "norm_type"),
+        *("pooling_type", "position_embedding_type", "readout_type", "summary_type", "time_step_rank", "topk_method"),
+        *("vision_feature_select_strategy", "visual_prompter_apply", "dbrx", "csm", "router_weight_on_input"),
+        *("iquestcoder", "audio_channels", "query_dim"),
     ),
 )
 
