@@ -22,7 +22,8 @@ class NameTest:
 
 
 def name_tests(found: ClassFacts) -> Iterator[NameTest]:
-    """In the class's own methods, over ``self.named_parameters()`` without a prefix."""
+    """In the class's own methods, over ``self.named_parameters()`` without a prefix, or over those of a module that an
+    ``isinstance`` of ``PreTrainedModel`` says is a whole model."""
     for method in found.methods.values():
         for loop in nodes(method):
             if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Tuple) or not loop.target.elts:
@@ -32,12 +33,34 @@ def name_tests(found: ClassFacts) -> Iterator[NameTest]:
                 continue
             if not isinstance(source.func, ast.Attribute) or not isinstance(source.func.value, ast.Name):
                 continue
-            if source.func.value.id != "self" or source.func.attr not in ("named_parameters", "named_modules"):
+            owner = source.func.value.id
+            if (owner != "self" and not _is_whole_model(found, loop, owner)) or source.func.attr not in (
+                "named_parameters",
+                "named_modules",
+            ):
                 continue
             for node in nodes(loop):
                 if isinstance(node, ast.If):
                     for test in _tests(found, node, name.id):
                         yield NameTest(*test, tuple(node.body), source.func.attr == "named_parameters")
+
+
+def _is_whole_model(found: ClassFacts, loop: ast.For, name: str) -> bool:
+    """The loop runs only where ``isinstance(name, PreTrainedModel)``, or a class of the file that derives from it."""
+    parents = found.placed.unit.parents
+    node: ast.AST = loop
+    while parents[node] is not node:
+        above = parents[node]
+        if isinstance(above, ast.If) and node in above.body and isinstance(above.test, ast.Call):
+            test = above.test
+            if getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+                checked, kind = test.args
+                own = found.file.classes.get(kind.id) if isinstance(kind, ast.Name) else None
+                derived = own is not None and any(each.name.endswith("PreTrainedModel") for each in own.lineage[1:])
+                is_model = derived or ast.unparse(kind).rpartition(".")[2] == "PreTrainedModel"
+                return is_model and isinstance(checked, ast.Name) and checked.id == name
+        node = above
+    return False
 
 
 def _tests(found: ClassFacts, node: ast.If, name: str) -> Iterator[tuple[Site, str, str, str]]:

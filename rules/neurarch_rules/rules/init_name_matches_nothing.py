@@ -21,7 +21,7 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     for found in python_file(context).modules:
-        if not found.is_closed or _is_open(found):
+        if not found.has_known_bases or _is_open(found):
             continue
         for test in name_tests(found):
             if test.method == "==" and test.of_parameters and "." in test.text and _never(found, test):
@@ -43,10 +43,10 @@ def _fixes(test: NameTest) -> tuple[Fix, ...]:
 
 
 def _never(found: ClassFacts, test: NameTest) -> bool:
-    """The first part of the name is no attribute of the module itself."""
+    """The first part of the name is no attribute of the module itself, nor of a model of the file derived from it."""
     first = test.text.partition(".")[0]
-    owners = [found, *found.own_bases]
-    return not any(first in owner.assigned for owner in owners)
+    models = [each for each in found.file.modules if found in each.lineage]
+    return not any(first in owner.assigned for model in models for owner in model.lineage)
 
 
 def _is_open(found: ClassFacts) -> bool:
