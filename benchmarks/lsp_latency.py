@@ -30,11 +30,23 @@ def typing(client: LspClient, text: str, edits: int, uri: str = URI) -> Timing:
     """One digit of the layer count typed and removed in turn, as a person does; the first edits are not counted."""
     lines = text.split("\n")
     line = next(number for number, content in enumerate(lines) if '"num_hidden_layers"' in content)
-    character = len(lines[line].rstrip(",\r"))
-    client.open(uri, text)
+    return typing_at(client, text, edits, uri, line, len(lines[line].rstrip(",\r")))
+
+
+def typing_at(
+    client: LspClient,
+    text: str,
+    edits: int,
+    uri: str,
+    line: int,
+    character: int,
+    typed: str = "1",
+    language: str = "json",
+) -> Timing:
+    client.open(uri, text, language)
     found = []
     for number in range(edits + 10):
-        removed, new = (0, "1") if number % 2 == 0 else (1, "")
+        removed, new = (0, typed) if number % 2 == 0 else (len(typed), "")
         seconds = client.edit(uri, number + 2, line, character, removed, new)
         if number >= 10:
             found.append(seconds)
@@ -170,6 +182,34 @@ def while_interpreting(config: str, code: str, place: dict[str, Any]) -> tuple[T
     return Timing(tuple(sorted(found))), seconds
 
 
+CALL = """
+from transformers import LlamaConfig
+
+config = LlamaConfig(
+    hidden_size=4096, num_attention_heads=32, num_key_value_heads=5, intermediate_size=1100,
+    hidden_act="sillu", max_position_embeddings=4096, num_hidden_layers=3
+)
+"""
+
+
+def typing_python(code: str, edits: int) -> list[tuple[str, Timing]]:
+    """In a function in the middle of model code, and in a config call at its end: a value, and what breaks the call."""
+    text = code.rstrip("\n") + "\n" + CALL
+    lines = text.split("\n")
+    middle = next(at for at, line in enumerate(lines) if at > len(lines) // 2 and line.startswith("        self."))
+    call = next(at for at, line in enumerate(lines) if "num_hidden_layers=3" in line)
+    found = []
+    for name, line, character, typed in (
+        ("a method", middle, 13, "x"),
+        ("a config call", call, len(lines[call]), "2"),
+        ("a config call, breaking it", call, len(lines[call]), ", num_hid("),
+    ):
+        client = LspClient(SERVER)
+        found.append((name, typing_at(client, text, edits, PYTHON_URI, line, character, typed, "python")))
+        client.end()
+    return found
+
+
 REQUESTS = ("hover", "codeLens", "documentSymbol", "inlayHint", "foldingRange", "completion")
 
 
@@ -287,6 +327,11 @@ def main() -> int:
         print(row("the same, vscode-json-language-server (pulled)", figures(typing(peer, big, 20)), "peer", True))
         peer.end()
     code = Path(arguments.python).read_text(encoding="utf-8") if arguments.python else python_model()
+    for name, found in typing_python(code, 200):
+        title = f"edit to published diagnostics in {name}, {code.count(chr(10)):,} lines of Python"
+        print(
+            row(title, figures(found), "p50 50 ms, p99 150 ms", found.median < 0.050 and found.percentile(99) < 0.150)
+        )
     found, seconds = while_interpreting(small, code, place)
     title = f"hover while {code.count(chr(10)):,} lines of Python are interpreted, {seconds:.1f} s"
     print(row(title, figures(found), "p99 50 ms", found.percentile(99) < 0.050))
