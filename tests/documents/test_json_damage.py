@@ -134,3 +134,16 @@ def test_the_layout_tells_which_object_a_line_belongs_to(text: str, value: Any) 
 def test_a_misindented_file_with_sound_brackets_is_read_by_its_brackets() -> None:
     text = '{\n  "a": {\n    "x": 1,\n  "y": 2\n  },\n  "b": 3, // comment\n}\n'
     assert JsonDocument.parse(text).data == {"a": {"x": 1, "y": 2}, "b": 3}
+
+
+@pytest.mark.parametrize("typed", ["}}", "}}}", "}]", "] }", "}"])
+def test_closers_in_place_of_a_value_end_nothing_around_it(typed: str) -> None:
+    """As when the opening bracket of an empty object is overwritten: the keys below stay the outer object's."""
+    before = json.dumps({"model_type": "llama", "inner": {"weights": {}, "a": 1}, "weights": {}, "last": 2}, indent=2)
+    for place in ('  "weights": {}', '    "weights": {}'):
+        assert place in before
+        start = before.index("\n" + place) + 1 + place.index("{")
+        found = JsonDocument.parse(before[:start] + typed + before[start + 2 :], "config.json").data
+        assert isinstance(found, dict)
+        assert found["last"] == 2
+        assert found["inner"]["a"] == 1

@@ -12,6 +12,7 @@ KEY_AHEAD = re.compile(f"{_KEY}:")
 PAIR_AHEAD = re.compile(_KEY + r":[ \t\n\r]{0,4000}+[^,\]} \t\n\r]")
 BARE_KEY_AHEAD = re.compile(r"""(?:[A-Za-z_$][\w$.\-]{0,1000}+|'[^'\n\r]{0,1000}+')[ \t]{0,4000}+:""")
 TRIVIA = re.compile(r"(?:[ \t\n\r]+|//[^\n\r]*|#[^\n\r]*|/\*.{0,4000}?\*/)*+", re.DOTALL)
+_CLOSERS = re.compile(r"[}\], \t]*+")
 _BLANKS = re.compile(r"[ \t]*+")
 _SCALAR = r'(?:"(?:[^"\\\n\r]|\\.){0,1000}+"|[-+.\w]{1,1000}+)'
 _GAP = r"[ \t\n\r]{0,4000}+"
@@ -65,6 +66,12 @@ def next_token(text: str, at: int) -> tuple[int, bool]:
     if text[found : found + 1] == ",":
         found = skip_trivia(text, found + 1)
     return found, "\n" not in text[at:found] and "\r" not in text[at:found]
+
+
+def closers_end(text: str, at: int) -> int:
+    """The end of the closing brackets and commas that stand together from ``at`` on, on one line."""
+    found = _CLOSERS.match(text, at)
+    return at if found is None else found.end()
 
 
 def bracket_balance(text: str) -> int:

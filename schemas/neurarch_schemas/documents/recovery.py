@@ -113,7 +113,10 @@ def verdict(frames: Sequence[Frame], text: str, at: int, balance: int) -> Verdic
     laid_out = parent is not None and parent.kind == "object" and parent.block and parent.key_column >= 0
     if frame.block and frame.key_column >= 0:
         # Its own bracket stands on a line of its own.
-        return "ignore" if frame.kind != kind or members_go_on or closer_follows or goes_on else "close"
+        after = layout.skip_trivia(text, layout.closers_end(text, at))
+        if layout.own_line_column(text, after) == frame.key_column and text[after : after + 1] not in ("", "}", "]"):
+            return "ignore"
+        return "ignore" if frame.kind != kind or closer_follows or goes_on else "close"
     if goes_on and (laid_out or (balance < 0 and not is_separated)):
         return "ignore"
     valueless = bool(frame.members) and frame.members[-1].value_length < 0
