@@ -24,7 +24,7 @@ RULE = RuleInfo(
         *("encoder_attention_type", "feat_extract_norm", "global_padding", '"layer_type"', '"loss"', "norm_type"),
         *("pooling_type", "position_embedding_type", "readout_type", "summary_type", "time_step_rank", "topk_method"),
         *("vision_feature_select_strategy", "visual_prompter_apply", "dbrx", "csm", "router_weight_on_input"),
-        *("iquestcoder", "audio_channels", "query_dim"),
+        *("audio_channels", "query_dim"),
     ),
 )
 
