@@ -15,6 +15,7 @@ from neurarch_lsp.__main__ import main
 from neurarch_lsp.card.assumptions import Assumptions
 from neurarch_lsp.card.build import build_card
 from neurarch_lsp.card.sections.fields import compact
+from neurarch_lsp.card.similar import catalogue
 from neurarch_lsp.card.structure import rows
 from neurarch_lsp.render.card_html import card_html, card_svg
 from neurarch_lsp.render.card_markdown import card_markdown
@@ -31,6 +32,12 @@ SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text(encoding="u
 def analysis(path: Path = HERON, **changes: Any) -> Analysis:
     data = json.loads(path.read_text(encoding="utf-8")) | changes
     found = analyse_text("model/config.json", json.dumps(data))
+    assert found is not None
+    return found
+
+
+def published(name: str) -> Analysis:
+    found = next(known for known in catalogue() if known.name == name).analysis()
     assert found is not None
     return found
 
@@ -94,6 +101,37 @@ def test_memory_of_training_is_told_by_recipe_and_by_sharding() -> None:
     assert ways["one device"]["bytes_on_each"] - training["checkpointed_activation_bytes"] == total
     assert ways["ZeRO 3 (FSDP) over 4"]["bytes_on_each"] == (total + training["checkpointed_activation_bytes"]) // 4
     assert training["lora_parameters"] == 62 * 16 * ((3072 + 6144) + (3072 + 1024))
+
+
+def test_activations_of_float32_training_take_twice_the_bytes() -> None:
+    training = section("training", assumed=Assumptions(length=4096))
+    total = {one["recipe"]: one["bytes"] - 16 * 228_689_748_992 for one in training["memory"]}
+    assert total["adam-fp32"] == 2 * total["adam-mixed"] == 2 * training["checkpointed_activation_bytes"]
+
+
+def test_an_audio_encoder_works_for_every_sequence_and_for_no_generated_token() -> None:
+    """Whisper's large encoder: 32 layers of 12 h^2 and two convolutions over 1,500 positions, 4 h n^2 a layer besides."""
+    found = published("openai/whisper-large-v3-turbo")
+    width, positions, layers = 1280, 1500, 32
+    matrices = 2 * (layers * 12 * width**2 + 3 * 128 * width + 3 * width**2) * positions
+    training = section("training", found, Assumptions(length=448, training_batch=1))
+    (tower,) = training["towers"]
+    assert tower == {
+        "tower": "audio",
+        "positions": positions,
+        "forward_flops": matrices + layers * 4 * width * positions**2,
+        "included": True,
+    }
+    assert training["forward_flops"] > tower["forward_flops"]
+    assert training["checkpointed_activation_bytes"] == 2 * width * (layers * positions + 4 * 448)
+    text = card_text(build_card("m/config.json", found))
+    assert "Decode    at most 9," in text
+
+
+def test_a_vision_tower_is_told_apart() -> None:
+    training = section("training", published("llava-hf/llava-v1.6-vicuna-7b-hf"), Assumptions(length=4096))
+    assert [(tower["positions"], tower["included"]) for tower in training["towers"]] == [(577, False)]
+    assert training["forward_flops"] < 60e12
 
 
 def test_an_encoder_decodes_nothing() -> None:

@@ -83,6 +83,28 @@ def test_every_row_is_accounted_for_in_all_published_models() -> None:
             assert sum(row.parameters * row.times for row in rows(found)) == found.parameters.total, known.name
 
 
+def test_cache_of_the_rows_adds_up_to_that_of_the_card_in_all_published_models() -> None:
+    """What does not grow with the sequence (cross attention, states) stands in no row."""
+    for known in catalogue():
+        found = known.analysis()
+        if found is not None and found.kv_cache is not None and found.built.tree is not None:
+            assert sum(row.cache_per_token * row.times for row in rows(found)) == found.kv_cache.per_token, known.name
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("RedHatAI/Llama-4-Scout-17B-16E-Instruct-FP8-dynamic", "feed-forward -> add) -> norm -> PixelShuffle"),
+        ("THUDM/GLM-4.1V-9B", "pixels -> PatchEmbedding -> norm -> Embeddings -> 24 x ("),
+        ("THUDM/GLM-4.1V-9B", "add) -> norm -> Conv2d -> PatchMerger -> token ids"),
+        ("Qwen/Qwen3-ASR-0.6B", "audio features -> Conv2d -> Conv2d -> Conv2d -> Linear -> 24 x ("),
+        ("meta-llama/Llama-3.2-11B-Vision-Instruct", "TilePosition -> norm -> 32 x ("),
+    ],
+)
+def test_towers_run_in_the_order_of_their_forward_pass(name: str, words: str) -> None:
+    assert words in in_words(rows(published(name)))
+
+
 def test_towers_have_their_own_length_and_projectors_the_width_of_the_text() -> None:
     part = section(published("google/gemma-3-4b-it"), Assumptions(context=2048))
     assert part is not None
@@ -91,6 +113,15 @@ def test_towers_have_their_own_length_and_projectors_the_width_of_the_text() -> 
     assert shapes["model.multi_modal_projector"] == [1, None, 2560]
     assert shapes["model.language_model.norm"] == [1, 2048, 2560]
     assert shapes["vision input"] == shapes["rotary_emb"] == []
+
+
+def test_a_merger_leaves_fewer_positions_and_a_table_of_rows_and_columns_tells_no_length() -> None:
+    merged = section(published("THUDM/GLM-4.1V-9B"), Assumptions(context=2048))
+    grid = section(published("moonshotai/Kimi-K2.5"), Assumptions(context=2048))
+    assert merged is not None
+    assert grid is not None
+    assert {row["name"]: row["shape"] for row in merged.data["rows"]}["model.visual.merger"] == [1, None, 4096]
+    assert all(row["shape"][1:2] in ([], [None], [2048]) for row in grid.data["rows"])
 
 
 def test_a_classifier_is_no_language_model_head() -> None:

@@ -8,7 +8,7 @@ attention kernels keep no scores; without one, each head keeps ``2 + 2 + 1`` byt
 
 from __future__ import annotations
 
-from neurarch_schemas.modules.tree import Module, Part, Stack
+from neurarch_schemas.modules.tree import Module, Part, Run, Stack
 
 OUTSIDE: frozenset[Part] = frozenset({"embedding", "position", "vision", "audio", "projector"})
 
@@ -16,6 +16,26 @@ OUTSIDE: frozenset[Part] = frozenset({"embedding", "position", "vision", "audio"
 def scalars_per_token(tree: Module) -> int:
     """Of the whole network, head included; towers, which do not work on text tokens, left out."""
     return _of(tree)
+
+
+def towers(tree: Module, tower: Part) -> tuple[Module, ...]:
+    """The networks of a tower, as networks by themselves: what this module says of tokens is then of its positions."""
+    if tree.part == tower:
+        return (_inherits(tree, tower),)
+    return tuple(found for _, child in tree.children if isinstance(child, Module) for found in towers(child, tower))
+
+
+def _inherits(module: Module, tower: Part) -> Module:
+    """Without the part that stands for the whole tower; norms are norms again."""
+    children: list[tuple[str, Module | Stack]] = []
+    for name, child in module.children:
+        if isinstance(child, Module):
+            children.append((name, _inherits(child, tower)))
+        else:
+            runs = (Run(tuple(_inherits(item, tower) for item in run.modules), run.times) for run in child.runs)
+            children.append((name, Stack(tuple(runs), child.first_index)))
+    part: Part | None = "norm" if module.type.endswith("Norm") else None if module.part == tower else module.part
+    return module.with_(part=part, children=tuple(children))
 
 
 def boundary_scalars_per_token(tree: Module) -> int:

@@ -2,13 +2,15 @@
 
 A multiply-accumulate is two operations. Norms, activations, softmax and position encodings are left out, as in
 Kaplan et al. 2020 (arXiv:2001.08361), section 2.1. Vision and audio towers work on their own inputs, not on text
-tokens, so they are left out too.
+tokens, so they are counted by themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from neurarch_schemas.accounting.parameters import active_share
-from neurarch_schemas.modules.tree import AttentionShape, Module, Part, walk
+from neurarch_schemas.modules.tree import AttentionShape, Module, Part, Visit, walk
 from neurarch_schemas.record import Record
 
 TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
@@ -39,11 +41,18 @@ class ForwardCost(Record):
 
 
 def forward_cost(tree: Module) -> ForwardCost:
+    return cost_of(visit for visit in walk(tree) if visit.part not in TOWERS)
+
+
+def tower_cost(tree: Module, tower: Part) -> ForwardCost:
+    """For one position of the tower's own input."""
+    return cost_of(visit for visit in walk(tree) if visit.part == tower)
+
+
+def cost_of(visits: Iterable[Visit]) -> ForwardCost:
     matrices: dict[Part, int] = {}
     shapes: dict[AttentionShape, int] = {}
-    for visit in walk(tree):
-        if visit.part in TOWERS:
-            continue
+    for visit in visits:
         module = visit.module
         if module.multiply_accumulates:
             operations = 2 * module.multiply_accumulates * visit.times * visit.passes

@@ -49,7 +49,7 @@ def vision_model(config: ModelConfig) -> Module:
             layernorm_pre=layer_norm(hidden),
             layernorm_post=layer_norm(hidden),
             model=Module("Encoder", children=children(layers=uniform(layer, config.integer("num_hidden_layers")))),
-            vision_adapter=Module("PixelShuffle", children=children(mlp=shuffled), part="projector"),
+            vision_adapter=Module("PixelShuffle", children=children(mlp=shuffled), part="projector", width_out=outputs),
         ),
     )
 

@@ -161,7 +161,12 @@ def own_tensors(module: Module, path: str) -> StructureRow | None:
 
 def row_of(module: Module, path: str) -> StructureRow:
     visits = tuple(walk(module))
-    caches = sum(-(-cache.per_token // cache.tokens_per_entry) for visit in visits for cache in visit.module.caches)
+    caches = sum(
+        -(-cache.per_token // cache.tokens_per_entry)
+        for visit in visits
+        for cache in visit.module.caches
+        if cache.kind != "cross" and cache.remainder_of is None
+    )
     kind, name = _kind(module, visits)
     return StructureRow(path, name, module.width_out, count_parameters(module).total, caches, kind=kind)
 

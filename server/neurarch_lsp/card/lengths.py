@@ -23,7 +23,10 @@ def sequence_length(analysis: Analysis, assumed: Assumptions) -> int:
 
 
 def tower_length(tree: Module, tower: str) -> int | None:
-    """Positions of a vision or audio tower, by its table of position embeddings; None where it has none."""
+    """Positions of a vision or audio tower, by its table of position embeddings.
+
+    None where it has none, or one that is indexed by row and column.
+    """
     return _position_rows(tree, tower)
 
 
@@ -32,6 +35,10 @@ def _position_rows(tree: Module, tower: str | None) -> int | None:
         if tower is not None and visit.part != tower:
             continue
         for tensor in visit.module.tensors:
-            if "position" in f"{visit.path}.{tensor.name}" and len(tensor.shape) >= 2 and tensor.shape[-2] > 1:
+            if (
+                "position" in f"{visit.path}.{tensor.name}"
+                and tensor.shape[-2:-1] > (1,)
+                and set(tensor.shape[:-2]) <= {1}
+            ):
                 return tensor.shape[-2]
     return None

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000
 INPUTS = {"vision": "pixels", "audio": "audio features"}
 
+PLACES = {
+    "patch_embed": -3, "conv2d1": -3, "conv2d2": -3, "conv2d3": -3, "conv_out": -3, "post_conv_layernorm": -2,
+    "embeddings": -1, "layernorm_post": 1, "post_layernorm": 1, "post_tile_positional_embedding": 2, "downsample": 2,
+    "global_transformer": 3, "merger": 3, "vision_adapter": 3,
+}  # fmt: skip
+"""Where children of a tower stand that their class registers elsewhere; layers and all others are at 0."""
+MERGERS = frozenset({"downsample", "merger", "vision_adapter"})
+"""What makes fewer positions of a tower's, which are as many as the language model sees."""
+
 
 def rows(analysis: Analysis, *, expand: bool = False) -> tuple[StructureRow, ...]:
     """Folded, or with ``expand`` every layer by itself (at most 20,000 rows)."""
@@ -90,12 +99,15 @@ class _Rows:
         own = own_tensors(module, path)
         if own is not None:
             yield replace(own, tower=tower)
-        for name, child in module.children:
+        children = module.children if tower is None else sorted(module.children, key=_place_in_tower)
+        for name, child in children:
             inner = f"{path}.{name}" if path else name
             if isinstance(child, Stack):
                 yield from self.stack(child, inner, tower)
                 continue
             where = tower or (child.part if child.part in TOWERS else None)
+            if where is not None and (child.part == "projector" or name in MERGERS):
+                where = "projector"
             if _has_stack(child):
                 yield from self.inside(child, inner, where)
             else:
@@ -135,6 +147,10 @@ class _Rows:
             plain = layer_rows(module, self.order if tower is None else Order())
             found = self.layers[key] = [replace(row, tower=tower) for row in plain]
         return found
+
+
+def _place_in_tower(child: tuple[str, Module | Stack]) -> int:
+    return PLACES.get(child[0], 0)
 
 
 def _below(path: str, names: str) -> str:

@@ -21,13 +21,13 @@ MIXED = "adam-mixed"
 def memory_tables(
     tree: Module, parameters: int, activation_bytes: int, assumed: Assumptions
 ) -> tuple[tuple[Table, ...], dict[str, Any]]:
-    """``activation_bytes`` are those of the whole batch; ranks that share data share the batch."""
+    """``activation_bytes`` are those of the whole batch in 16 bits; ranks that share data share the batch."""
     trained = lora_parameters(tree, assumed.lora_rank, adapts(assumed.lora_targets))
     mixed = _recipe(MIXED)
     where = "all linear layers" if assumed.lora_targets == "all-linear" else assumed.lora_targets.replace(",", ", ")
     lines: list[tuple[str, str, int | None, int, list[TrainingMemory]]] = []
     for recipe in recipes():
-        memory = [_of(parameters, recipe, activation_bytes, ranks) for ranks in (1, *SHARDS)]
+        memory = [_of(parameters, recipe, _kept(recipe, activation_bytes), ranks) for ranks in (1, *SHARDS)]
         lines.append((recipe.name, recipe.label, recipe.bytes_per_parameter, parameters, memory))
     for name, frozen in (("LoRA", 2 * parameters), ("QLoRA", four_bit_bytes(tree))):
         memory = [_of(parameters, mixed, activation_bytes, ranks, trained, frozen) for ranks in (1, *SHARDS)]
@@ -49,7 +49,8 @@ def memory_tables(
     )
     chosen = _recipe(assumed.recipe)
     ways = [
-        (label, sharding, _spread(parameters, chosen, activation_bytes, sharding)) for label, sharding in _ways(assumed)
+        (label, sharding, _spread(parameters, chosen, _kept(chosen, activation_bytes), sharding))
+        for label, sharding in _ways(assumed)
     ]
     by_way = Table(
         ("way", "devices", "weights", "gradients", "optimizer", "activations", "on each"),
@@ -109,6 +110,11 @@ def _of(
         trained=trained,
         frozen_bytes=frozen_bytes,
     )
+
+
+def _kept(recipe: Recipe, activation_bytes: int) -> int:
+    """Activations are of the type the weights are multiplied in."""
+    return activation_bytes * recipe.weights // 2
 
 
 def _spread(parameters: int, recipe: Recipe, activation_bytes: int, sharding: Sharding) -> TrainingMemory:

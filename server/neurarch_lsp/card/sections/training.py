@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.lengths import sequence_length
+from neurarch_lsp.card.towers import TowerWork, tower_work
 from neurarch_lsp.card.training_memory import memory_tables
 from neurarch_lsp.render.card_blocks import Facts, Note, Section
 from neurarch_schemas.accounting.activations import (
@@ -27,8 +28,12 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     if tree is None or counted is None or cost is None or device is None or not cost.per_token:
         return None
     length = assumed.length or sequence_length(analysis, assumed)
-    forward = cost.prefill(length)
+    work = tower_work(analysis)
+    encoders = [tower for tower in work if tower.encodes]
+    encoding = sum(tower.operations for tower in encoders)
     matrices = cost.per_token * length
+    attention = cost.prefill(length) - matrices
+    forward = matrices + attention + encoding
     sequences = assumed.epochs * assumed.samples
     total = training_flops(forward) * sequences
     seconds = total / (device.peak("bfloat16") * assumed.gpus * assumed.utilization)
@@ -36,8 +41,13 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     rows = [
         (
             "Forward, one sequence",
-            f"{_flops(forward)}: {_flops(matrices)} in matrices, {_flops(forward - matrices)} in attention",
+            f"{_flops(forward)}: {_flops(matrices)} in matrices, {_flops(attention)} in attention"
+            + "".join(
+                f", {_flops(tower.operations)} in the {tower.tower} encoder over {tower.positions:,} positions"
+                for tower in encoders
+            ),
         ),
+        *(_besides(tower) for tower in work if not tower.encodes),
         (
             "Training step, one sequence",
             f"{_flops(training_flops(forward))}: forward, and backward at {BACKWARD} times that; "
@@ -56,9 +66,10 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         usd = seconds / 3600 * price * assumed.gpus
         rows.append(("Price", f"{_usd(usd)} at {price:g} USD per device and hour"))
     tokens = assumed.training_batch * length
-    kept = 2 * scalars_per_token(tree) * tokens
-    boundary = 2 * boundary_scalars_per_token(tree) * tokens
-    scores = score_bytes_per_pair(tree) * assumed.training_batch * length * length
+    batch = assumed.training_batch
+    kept = 2 * scalars_per_token(tree) * tokens + batch * sum(tower.kept_bytes for tower in encoders)
+    boundary = 2 * boundary_scalars_per_token(tree) * tokens + batch * sum(tower.boundary_bytes for tower in encoders)
+    scores = score_bytes_per_pair(tree) * batch * length * length + batch * sum(tower.score_bytes for tower in encoders)
     tables, data = memory_tables(tree, counted.total, boundary, assumed)
     activations = Facts(
         (
@@ -80,6 +91,15 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         {
             "length": length,
             "forward_flops": forward,
+            "towers": [
+                {
+                    "tower": tower.tower,
+                    "positions": tower.positions,
+                    "forward_flops": tower.operations,
+                    "included": tower.encodes,
+                }
+                for tower in work
+            ],
             "run_flops": total,
             "seconds": seconds,
             "gpu": device.name,
@@ -91,12 +111,21 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     )
 
 
+def _besides(tower: TowerWork) -> tuple[str, str]:
+    amount = _flops(tower.operations)
+    if tower.positions is None:
+        return f"{tower.tower.capitalize()} tower", f"{amount} forward a position, in none of the numbers below"
+    where = f"{tower.positions:,} positions"
+    return f"{tower.tower.capitalize()} tower", f"{amount} forward over {where}, in none of the numbers below"
+
+
 def _usd(amount: float) -> str:
     return f"{amount:,.0f} USD" if amount >= 10 else f"{amount:.2f} USD"
 
 
 def _flops(operations: int) -> str:
     for name, unit in (
+        ("YFLOP", 10**24),
         ("ZFLOP", 10**21),
         ("EFLOP", 10**18),
         ("PFLOP", 10**15),
