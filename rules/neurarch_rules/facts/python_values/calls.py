@@ -1,16 +1,15 @@
-"""Calls: layers of torch, classes and methods of the file."""
+"""What a call gives: layers and tensors of torch, constructions, and changes to containers."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts.data import facts
-from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, Site, first_argument, has_stars, nodes
-from neurarch_rules.facts.python_values.events import Built, Made
-from neurarch_rules.facts.python_values.expressions import Expressions
-from neurarch_rules.facts.python_values.state import DEPTH, MUTATING, Doubt, Return, Scope
+from neurarch_rules.facts.python_file import ClassFacts, Site, has_stars, nodes
+from neurarch_rules.facts.python_values.arguments import Arguments
+from neurarch_rules.facts.python_values.constructions import Constructions
+from neurarch_rules.facts.python_values.events import Made
+from neurarch_rules.facts.python_values.state import MUTATING, Scope
 from neurarch_rules.facts.python_values.values import (
     NOTHING,
     Instance,
@@ -22,10 +21,6 @@ from neurarch_rules.facts.python_values.values import (
     wrapped,
 )
 
-if TYPE_CHECKING:
-    from neurarch_schemas.documents.python_units import Placed
-
-
 NAMESPACES = frozenset(
     ("types.SimpleNamespace", "argparse.Namespace", "easydict.EasyDict", "addict.Dict", "ml_collections.ConfigDict")
 )
@@ -34,15 +29,7 @@ READING = frozenset(("len", "range", "zip", "enumerate", "reversed", "print", "t
 """Functions that leave a list as it is."""
 
 
-class Arguments(NamedTuple):
-    """``positional`` and ``named`` with stars unpacked as far as known; ``is_whole`` when nothing is hidden in them."""
-
-    positional: tuple[Value, ...]
-    named: dict[str, Value]
-    is_whole: bool
-
-
-class Calls(Expressions):
+class Calls(Constructions):
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         if _is_super_init(node):
             self._super(node, scope)
@@ -70,29 +57,6 @@ class Calls(Expressions):
             if function is not None:
                 return self._function_call(function[0], function[1], given, scope)
         return NOTHING
-
-    def _given(self, node: ast.Call, scope: Scope) -> Arguments:
-        positional: list[Value] = []
-        named: dict[str, Value] = {}
-        whole = True
-        for item in node.args:
-            value = self._value(item.value if isinstance(item, ast.Starred) else item, scope)
-            if not isinstance(item, ast.Starred):
-                positional.append(value)
-            elif isinstance(value.of, tuple):
-                positional += (wrapped(each, value) for each in value.of)
-            else:
-                positional.append(NOTHING)
-                whole = False
-        for keyword in node.keywords:
-            value = self._value(keyword.value, scope)
-            if keyword.arg is not None:
-                named[keyword.arg] = value
-            elif isinstance(value.of, dict) and all(isinstance(key, str) for key in value.of):
-                named |= {key: wrapped(each, value) for key, each in value.of.items()}
-            else:
-                whole = False
-        return Arguments(tuple(positional), named, whole)
 
     def _builtin(self, node: ast.Call, given: Arguments) -> Value | None:
         positional = given.positional
@@ -172,42 +136,6 @@ class Calls(Expressions):
             if isinstance(item, ast.Name) and isinstance(scope.names.get(item.id, NOTHING).of, tuple):
                 scope.names[item.id] = NOTHING
 
-    def _function_call(self, placed: Placed, function: FunctionNode, given: Arguments, scope: Scope) -> Value:
-        """A function of the file: what it makes is made, what it surely returns is the value."""
-        if self.depth >= DEPTH or function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
-            return NOTHING
-        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes(function)):
-            return NOTHING
-        inner = Scope(placed, self._bind(placed, function, given, False, skipped=0), certain=scope.certain)
-        construction = self.construction
-        self.depth += 1
-        try:
-            for statement in function.body:
-                if not given.positional and not given.named:
-                    # all numbers stand in the function itself
-                    self.construction = Site(placed, statement)
-                self._block([statement], inner)
-        except Return as returned:
-            return returned.value
-        except Doubt:
-            return NOTHING
-        finally:
-            self.depth -= 1
-            self.construction = construction
-        return NOTHING
-
-    def _own_method(self, node: ast.Call, scope: Scope, given: Arguments) -> None:
-        """``self.build()`` is followed; where it cannot be, what the method stores is unknown from here on."""
-        this = scope.names.get(scope.this)
-        if this is None or not isinstance(this.of, Instance) or not isinstance(node.func, ast.Attribute):
-            return
-        if isinstance(node.func.value, ast.Name) and node.func.value.id == scope.this:
-            method = this.of.of.method(node.func.attr)
-            if method is not None and self.depth < DEPTH and given.is_whole:
-                self._invoke(method[0], method[1], this.of, given, scope.certain, False)
-            elif method is not None:
-                _forget_attributes(method[1], this.of)
-
     def _layer(self, name: str, node: ast.Call, given: Arguments, scope: Scope) -> Value:
         table = facts("torch_layers")
         order = table["parametric"].get(name) or table["plain"].get(name) or []
@@ -230,125 +158,6 @@ class Calls(Expressions):
             self.found.made.append(Made(layer, self.construction))
         return Value(layer, Site(scope.placed, node))
 
-    def _construct(
-        self, found: ClassFacts, given: Arguments, scope: Scope, node: ast.Call | None = None, unknown: bool = False
-    ) -> Value:
-        instance = Instance(found)
-        if not found.is_module:
-            return self._record(found, given, instance, scope)
-        method = found.method("__init__")
-        if method is None:
-            return Value(instance)
-        owner, function = method
-        self._invoke(owner, function, instance, given, scope.certain, unknown)
-        if scope.certain and self.construction is not None:
-            site = Site(scope.placed, node) if node is not None else self.construction
-            self.found.built.append(Built(instance, self.times, site, self.construction, self._looker(instance)))
-        return Value(instance)
-
-    def _looker(self, instance: Instance) -> Callable[[ast.expr, str], Value]:
-        def look(expression: ast.expr, this: str) -> Value:
-            if any(isinstance(node, ast.Call) for node in nodes(expression)):
-                return NOTHING
-            self.steps = 0
-            return self._value(expression, Scope(instance.of.placed, {this: Value(instance)}, certain=False))
-
-        return look
-
-    def _record(self, found: ClassFacts, given: Arguments, instance: Instance, scope: Scope) -> Value:
-        """A dataclass, or a plain class of the file: its fields, replaced by the arguments."""
-        if found.node.bases or "__post_init__" in found.methods or "__getattr__" in found.methods:
-            return NOTHING
-        own = found.methods.get("__init__")
-        if own is not None:
-            if found.node.decorator_list:
-                return NOTHING
-            self._invoke(found, own, instance, given, scope.certain, False)
-            return Value(instance)
-        fields = [
-            item.target.id
-            for item in found.node.body
-            if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-        ]
-        instance.attributes.update(zip(fields, given.positional, strict=False))
-        instance.attributes.update(given.named)
-        return Value(instance)
-
-    def _super(self, node: ast.Call, scope: Scope) -> None:
-        given = self._given(node, scope)
-        this = scope.names.get(scope.this)
-        if scope.owner is None or this is None or not isinstance(this.of, Instance) or not given.is_whole:
-            return
-        for base in scope.owner.own_bases:
-            method = base.method("__init__")
-            if method is not None:
-                self._invoke(method[0], method[1], this.of, given, scope.certain, False)
-                return
-
-    def _invoke(
-        self,
-        owner: ClassFacts,
-        function: FunctionNode,
-        instance: Instance,
-        given: Arguments,
-        certain: bool,
-        unknown: bool,
-    ) -> None:
-        if self.depth >= DEPTH:
-            return
-        this = first_argument(function)
-        names = self._bind(owner.placed, function, given, unknown, skipped=1)
-        names[this] = Value(instance)
-        self.depth += 1
-        try:
-            self._block(function.body, Scope(owner.placed, names, owner, this, certain))
-        except Return:
-            pass
-        except Doubt:
-            _forget_attributes(function, instance)
-        finally:
-            self.depth -= 1
-
-    def _bind(
-        self, placed: Placed, function: FunctionNode, given: Arguments, unknown: bool, skipped: int
-    ) -> dict[str, Value]:
-        """Parameters and their values; one that is missing is unknown (Python says so itself)."""
-        arguments = function.args
-        order = [*arguments.posonlyargs, *arguments.args]
-        defaults: list[ast.expr | None] = [None] * (len(order) - len(arguments.defaults))
-        defaults += arguments.defaults
-        values = dict(zip([item.arg for item in order[skipped:]], given.positional, strict=False)) | given.named
-        names: dict[str, Value] = {}
-        for item, default in zip(order[skipped:], defaults[skipped:], strict=True):
-            names[item.arg] = self._bound(item, values, default, placed, unknown)
-        for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            names[item.arg] = self._bound(item, values, default, placed, unknown)
-        for star in (arguments.vararg, arguments.kwarg):
-            if star is not None:
-                names[star.arg] = NOTHING
-        return names
-
-    def _bound(
-        self, item: ast.arg, given: dict[str, Value], default: ast.expr | None, placed: Placed, unknown: bool
-    ) -> Value:
-        if item.arg in given:
-            return given[item.arg]
-        # without a construction in sight a default of None only says "to be computed"
-        if unknown and (default is None or (isinstance(default, ast.Constant) and default.value is None)):
-            return self._default_config(item)
-        return NOTHING if default is None else self._value(default, Scope(placed, {}))
-
-    def _default_config(self, item: ast.arg) -> Value:
-        """``config: GPTConfig`` of a class of the file whose fields all have defaults: those."""
-        name = item.annotation
-        found = self.file.classes.get(name.id) if isinstance(name, ast.Name) else None
-        if found is None or found.is_module or found.node.bases or not found.node.decorator_list:
-            return NOTHING
-        if {"__init__", "__post_init__", "__getattr__"} & found.methods.keys():
-            return NOTHING
-        fields = [node for node in found.node.body if isinstance(node, ast.AnnAssign)]
-        return Value(Instance(found)) if fields and all(node.value is not None for node in fields) else NOTHING
-
 
 def _children(given: Arguments) -> tuple[Value, ...]:
     """Of a Sequential, in order; an OrderedDict or a list of pairs gives its values."""
@@ -362,12 +171,6 @@ def _children(given: Arguments) -> tuple[Value, ...]:
         if all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             return tuple(wrapped(pair[1], NOTHING) for pair in pairs)
     return given.positional
-
-
-def _forget_attributes(function: FunctionNode, instance: Instance) -> None:
-    for each in nodes(function):
-        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
-            instance.attributes[each.attr] = NOTHING
 
 
 def _inside(site: Site | None, node: ast.AST) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from neurarch_rules.facts.python_file import FunctionNode, Site, python_file
-from neurarch_rules.facts.python_values.calls import Arguments
+from neurarch_rules.facts.python_values.arguments import Arguments
 from neurarch_rules.facts.python_values.events import Events
 from neurarch_rules.facts.python_values.state import Doubt, OutOfSteps, Return, Scope, Stop, stored
 from neurarch_rules.facts.python_values.statements import Statements
