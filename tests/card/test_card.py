@@ -110,7 +110,7 @@ def test_activations_of_float32_training_take_twice_the_bytes() -> None:
 
 
 def test_an_audio_encoder_works_for_every_sequence_and_for_no_generated_token() -> None:
-    """Whisper's large encoder: 32 layers of 12 h^2 and two convolutions over 1,500 positions, 4 h n^2 a layer besides."""
+    """Whisper's large encoder: 32 layers of 12 h^2 and two convolutions over n = 1,500, 4 h n^2 a layer besides."""
     found = published("openai/whisper-large-v3-turbo")
     width, positions, layers = 1280, 1500, 32
     matrices = 2 * (layers * 12 * width**2 + 3 * 128 * width + 3 * width**2) * positions
