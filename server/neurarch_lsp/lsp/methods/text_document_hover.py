@@ -22,10 +22,11 @@ async def handle(server: NeurarchServer, params: types.HoverParams) -> types.Hov
         # Neighbouring values are built anew: not on the loop.
         found = await off_loop(server, hover, config, offset, analysed.options)
     if found is None and analysed.python is not None:
-        from neurarch_lsp.features import python_outline
+        from neurarch_lsp.features import config_field_hover, python_outline
 
         models = await class_models(server, analysed)
         found = await off_loop(server, python_outline.hover, models, analysed.document.text, offset)
+        found = found or await off_loop(server, config_field_hover.hover, analysed.document.text, offset)
     if found is None:
         return None
     if server.client.hover_markdown:
