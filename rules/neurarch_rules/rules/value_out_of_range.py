@@ -84,6 +84,8 @@ def check(context: Context) -> Iterator[Finding]:
                 )
         yield from _soft_caps(config)
         yield from _patches(config)
+        yield from _windows(config)
+        yield from _draft_vocabulary(config)
         value = _written_number(config, "initializer_range")
         if value is not None and not 0 <= value <= 1:
             yield Finding(
@@ -137,6 +139,34 @@ def _patches(config: ModelConfig) -> Iterator[Finding]:
             f"patch_size {patch} is larger than the image of {size} x {size}: not one patch can be cut",
             place(config, "patch_size"),
             (related(config, "image_size"),),
+        )
+
+
+def _windows(config: ModelConfig) -> Iterator[Finding]:
+    """Longformer attends to as many tokens on either side."""
+    setting = as_written(config, "attention_window")
+    if config.model_type not in ("longformer", "led") or setting is None or setting.pointer is None:
+        return
+    sizes = setting.value if isinstance(setting.value, list) else [setting.value]
+    wrong = [size for item in sizes if (size := whole_number(item)) is not None and (size <= 0 or size % 2)]
+    if wrong:
+        yield Finding(
+            f"attention_window {wrong[0]} must be a positive even number, half of it on either side: the model "
+            "cannot be built",
+            place(config, "attention_window"),
+        )
+
+
+def _draft_vocabulary(config: ModelConfig) -> Iterator[Finding]:
+    """A drafting model scores some tokens of the vocabulary it shares with its target."""
+    drafted, rows = _written_number(config, "draft_vocab_size"), integer(config, "vocab_size")
+    if drafted is not None and rows is not None and drafted > rows > 0:
+        yield Finding(
+            f"draft_vocab_size {drafted:,.0f} is more than the {rows:,} tokens of the vocabulary it is a part of: "
+            "tokens are drafted that the target does not have",
+            place(config, "draft_vocab_size"),
+            (related(config, "vocab_size"),),
+            severity="warning",
         )
 
 
