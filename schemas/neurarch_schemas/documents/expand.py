@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node
 from neurarch_schemas.documents.strict import NEXT, PAIR, SCALAR, SPACE, Scan, scan_string, sound_scanner
+
+PLAIN_PAIR = re.compile(r'[ \t\n\r]*"([^"\\]*)"[ \t\n\r]*:[ \t\n\r]*("[^"\\]*"|[-+.\w]+)[ \t\n\r]*,')
+"""In text known to be sound: a key and a scalar, both without escapes, and a comma. Most pairs are such."""
 
 
 def expand(node: Node, text: str, start: int) -> Node:
@@ -27,6 +32,14 @@ def _pairs(data: dict[str, JSONValue], text: str, start: int, closing: int) -> t
     scan = sound_scanner()
     at = start + 1
     while len(members) < len(data):
+        plain = PLAIN_PAIR.match(text, at)
+        if plain is not None:
+            key = plain[1]
+            key_at, (value_at, end) = plain.start(1) - 1, plain.span(2)
+            members.append(Member(key, len(key) + 2, value_at - key_at, end - value_at, data[key]))
+            starts.append(key_at - start)
+            at = plain.end()
+            continue
         at = _space(text, at)
         pair = PAIR.match(text, at)
         if pair is not None:
