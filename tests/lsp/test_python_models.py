@@ -98,6 +98,22 @@ async def test_a_part_of_a_class_without_a_construction_is_shown_in_the_model_th
     assert "GPT(GPTConfig())" in text
 
 
+async def test_the_lens_opens_a_report_of_the_classes(session: Session) -> None:
+    document = session.document(GPT, "file:///nowhere/report/gpt.py", "python")
+    lenses = await session.client.text_document_code_lens_async(types.CodeLensParams(document.identifier))
+    lens = next(lens for lens in lenses or () if lens.command and lens.command.command == "neurarch.report")
+    assert lens.command is not None
+    for form in ("markdown", "html"):
+        arguments = [*(lens.command.arguments or ()), {"format": form}]
+        params = types.ExecuteCommandParams(lens.command.command, arguments)
+        found = await session.client.workspace_execute_command_async(params)
+        report = dict(found)
+        assert report["title"] == "gpt report"
+        assert f"{TOTAL:,} parameters as GPT(GPTConfig())" in report["content"]
+        assert "3 x Block" in report["content"]
+    document.close()
+
+
 async def test_other_places_say_nothing(session: Session) -> None:
     assert await hover(session, "NAME") == ("", "")
 

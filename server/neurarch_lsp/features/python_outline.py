@@ -39,12 +39,13 @@ def hover(models: Sequence[ClassModel], text: str, offset: int) -> Hover | None:
     """About the class or the submodule assignment at ``offset``."""
     model = class_at(models, offset)
     if model is not None:
-        return Hover(model.name_span, tuple(_class_blocks(model)))
+        return Hover(model.name_span, tuple(class_blocks(model)))
     found = submodule_at(models, text, offset)
     return None if found is None else Hover(found.span, tuple(_submodule_blocks(found)))
 
 
-def _class_blocks(model: ClassModel) -> list[Block]:
+def class_blocks(model: ClassModel) -> list[Block]:
+    """Its line, its KV cache, and a table of its submodules."""
     blocks: list[Block] = [Text(escape(one_line(model)))]
     if model.tree is None:
         return blocks

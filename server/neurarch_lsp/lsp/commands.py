@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from neurarch_lsp.lsp import publisher, uris
+from neurarch_lsp.lsp.python_requests import class_models
 from neurarch_lsp.lsp.requests import newest, off_loop
 
 if TYPE_CHECKING:
+    from neurarch_lsp.features.python_models import ClassModel
     from neurarch_lsp.lsp.job import Analysed
     from neurarch_lsp.lsp.server import NeurarchServer
+    from neurarch_lsp.render.card_blocks import Card
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +42,16 @@ async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str]
     A client that asks for no format (the lens in an editor without a view of its own) is shown a Markdown file.
     """
     known = await newest(server, types.TextDocumentIdentifier(_uri(arguments)))
-    if known is None or known[0].analysis is None:
-        return None
     options = _plain(arguments[1]) if len(arguments) > 1 else {}
     chosen = options.get("format")
-    title, content = await off_loop(server, _report_text, known[0], chosen or "markdown")
+    if known is None:
+        return None
+    if known[0].analysis is not None:
+        title, content = await off_loop(server, _report_text, known[0], chosen or "markdown")
+    elif models := await class_models(server, known[0]):
+        title, content = await off_loop(server, _python_text, known[0], models, chosen or "markdown")
+    else:
+        return None
     if chosen is None and server.client.show_document:
         path = os.path.join(tempfile.mkdtemp(prefix="neurarch-"), f"{title}.md")
         with open(path, "w", encoding="utf-8") as file:
@@ -55,8 +63,6 @@ async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str]
 def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_lsp.card.build import build_card
-    from neurarch_lsp.render.card_html import card_html
-    from neurarch_lsp.render.card_markdown import card_markdown
 
     assert analysed.analysis is not None
     serving = analysed.options.serving
@@ -70,9 +76,23 @@ def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
     config = analysed.analysis.config
     title = f"{(config.model_type if config else '') or 'model'} report"
     card = build_card(analysed.document.path or title, analysed.analysis, analysed.findings, assumed)
+    return title, _written(card, format_)
+
+
+def _python_text(analysed: Analysed, models: tuple[ClassModel, ...], format_: str) -> tuple[str, str]:
+    from neurarch_lsp.features.python_card import python_card
+
+    name = uris.file_name(analysed.document.uri)
+    return f"{name.removesuffix('.py')} report", _written(python_card(name, models), format_)
+
+
+def _written(card: Card, format_: str) -> str:
+    from neurarch_lsp.render.card_html import card_html
+    from neurarch_lsp.render.card_markdown import card_markdown
+
     if format_ != "html":
-        return title, card_markdown(card)
-    return title, card_html(card).replace("</head>", f"<style>{EDITOR_STYLE}</style></head>", 1)
+        return card_markdown(card)
+    return card_html(card).replace("</head>", f"<style>{EDITOR_STYLE}</style></head>", 1)
 
 
 async def compare(server: NeurarchServer, arguments: list[Any]) -> dict[str, str] | None:

@@ -77,8 +77,8 @@ def _row(cells: Sequence[str]) -> str:
 
 def _plain(block: Block) -> str:
     if isinstance(block, Text):
-        return _without_markup(block.text)
-    rows = [[_without_markup(cell) for cell in row] for row in (block.header, *block.rows)]
+        return without_markup(block.text)
+    rows = [[without_markup(cell) for cell in row] for row in (block.header, *block.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for number, row in enumerate(rows):
@@ -87,6 +87,7 @@ def _plain(block: Block) -> str:
     return "\n".join(lines)
 
 
-def _without_markup(text: str) -> str:
+def without_markup(text: str) -> str:
+    """What a person reads of a paragraph or a cell."""
     text = _LINK.sub(lambda match: f"{match[1]} ({match[2]})" if match[1] != match[2] else match[1], text)
     return _ESCAPED.sub(r"\1", _EMPHASIS.sub("", text))
