@@ -148,6 +148,17 @@ async def test_links_lead_to_documentation_and_existing_files_only(session: Sess
     document.close()
 
 
+async def test_references_of_a_shard_are_its_tensors(session: Session) -> None:
+    files = {"a.weight": "model-1.safetensors", "b.weight": "model-2.safetensors", "c.weight": "model-1.safetensors"}
+    text = json.dumps({"metadata": {"total_size": 1}, "weight_map": files}, indent=2)
+    document = session.document(text, "file:///nowhere/shards/model.safetensors.index.json")
+    context = types.ReferenceContext(include_declaration=True)
+    params = types.ReferenceParams(context, document.identifier, document.at("model-1", 3))
+    found = await asyncio.wait_for(session.client.text_document_references_async(params), SECONDS)
+    assert {document.slice(place.range) for place in found or ()} == {'"a.weight"', '"c.weight"'}
+    document.close()
+
+
 async def test_from_python_to_the_config(session: Session, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(samples.text(samples.LLAMA))
     code = "class M:\n    def __init__(self, config):\n        self.h = config.hidden_size\n"

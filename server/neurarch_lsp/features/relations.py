@@ -1,4 +1,4 @@
-"""Keys that belong together: a relation of a rule, a synonym."""
+"""Keys that belong together: a relation of a rule, a synonym, tensors in one shard."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ GROUPS: tuple[frozenset[str], ...] = (
 
 def related(analysis: Analysis, pointer: str) -> tuple[str, ...]:
     """Pointers of written keys bound to the key at ``pointer``, that key first. () for a place that is no key."""
+    steps = split_pointer(pointer)
+    if len(steps) == 2 and steps[0] == "weight_map":
+        return _same_shard(analysis, pointer, steps[1])
     config = analysis.config
     owner = owner_of(config, pointer) if config is not None else None
     if owner is None:
@@ -44,6 +47,16 @@ def related(analysis: Analysis, pointer: str) -> tuple[str, ...]:
         if other != pointer and owner.synonyms.get(key, key) in names:
             found.append(other)
     return tuple(found)
+
+
+def _same_shard(analysis: Analysis, pointer: str, tensor: str) -> tuple[str, ...]:
+    """The tensors that a checkpoint's index puts into the same file."""
+    data = analysis.document.data
+    files = data.get("weight_map") if isinstance(data, dict) else None
+    if not isinstance(files, dict) or not isinstance(files.get(tensor), str):
+        return ()
+    same = (join_pointer("/weight_map", name) for name, file in files.items() if file == files[tensor])
+    return (pointer, *(other for other in same if other != pointer))
 
 
 def same_setting(analysis: Analysis, pointer: str) -> tuple[str, ...]:
