@@ -211,6 +211,27 @@ def test_jobs_give_the_same_findings_in_the_same_order(capsys: pytest.CaptureFix
     assert main(["--check", ".", "--jobs", "-1"]) == 2
 
 
+def test_the_same_file_again_is_found_the_same(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linted: list[str] = []
+    monkeypatch.setattr(batch, "lint", lambda *given, **named: linted.append(given[0]) or lint(*given, **named))
+    for number in range(20):
+        write(f"m{number:02}/config.json", BAD if number % 2 else GOOD)
+    found = results(capsys, "--no-cache")
+    assert linted == ["./m00/config.json", "./m01/config.json"]
+    assert [entry["file"] for entry in found] == [f"./m{number:02}/config.json" for number in range(1, 20, 2)]
+    assert found == results(capsys, "--no-cache", "--jobs", "2")  # where nothing is remembered
+    write("m02/generation_config.json", "{}")  # what lies beside a file, or another setting, may change what is found
+    write("m04/neurarch-lsp.toml", "")
+    write("m05/neurarch-lsp.toml", 'ignore = ["kv-heads-indivisible"]')
+    linted.clear()
+    assert [entry["file"] for entry in results(capsys, "--no-cache")] == [
+        f"./m{number:02}/config.json" for number in range(1, 20, 2) if number != 5
+    ]
+    assert {"./m02/config.json", "./m04/config.json", "./m05/config.json"} < set(linted)
+
+
 def test_cache_gives_the_same_findings(capsys: pytest.CaptureFixture[str]) -> None:
     many(20)
     fresh = results(capsys, "--no-cache")
