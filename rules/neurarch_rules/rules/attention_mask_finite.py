@@ -35,12 +35,14 @@ def check(context: Context) -> Iterator[Finding]:
         else:
             continue
         value = _number(filled)
-        if value is None or not SMALLEST < value < 1 or value == 0:
+        if value is None or not SMALLEST < value < 1 or (value == 0 and _replaces_invalid(call)):
             continue
         if not _reaches_softmax(file, placed.unit.parents, call):
             continue
         shown = ast.unparse(filled)
-        if value > 0:
+        if value == 0:
+            wrong = f"{shown} hides nothing: masked positions enter the softmax with a score of 0"
+        elif value > 0:
             wrong = f"{shown} is almost zero, not a large negative number: masked positions keep an average score"
         else:
             wrong = (
@@ -60,11 +62,17 @@ def _number(node: ast.expr) -> float | None:
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand
-    if isinstance(node, ast.Call) and len(node.args) == 1 and getattr(node.func, "id", "") == "float":
+    if isinstance(node, ast.Call) and len(node.args) == 1 and ast.unparse(node.func) in ("float", "torch.tensor"):
         return _number(node.args[0])
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return sign * float(node.value)
     return None
+
+
+def _replaces_invalid(call: ast.Call) -> bool:
+    """What is filled with zero are not-a-numbers or infinities, not hidden positions."""
+    text = ast.unparse(call)
+    return call.func.attr == "where" or any(word in text for word in ("isnan", "isinf", "isfinite", "!="))  # type: ignore[attr-defined]  # an attribute
 
 
 def _reaches_softmax(file: PythonFile, parents: dict[ast.AST, ast.AST], call: ast.Call) -> bool:

@@ -46,10 +46,12 @@ def check(context: Context) -> Iterator[Finding]:
                 continue
             if _is_softmax(file, node) and _weighs_values(file, found, node):
                 yield _finding(found, node, "nothing masks the scores before this softmax", "softmax")
-            if has_stars(node) or not (_is_absent(argument(node, "attn_mask")) and _is_absent(argument(node, "mask"))):
+            if has_stars(node) or not (
+                _is_absent(argument(node, "attn_mask", 3)) and _is_absent(argument(node, "mask"))
+            ):
                 continue
             if file.qualified(node.func) == "torch.nn.functional.scaled_dot_product_attention":
-                if len(node.args) <= 3 and _is_absent(argument(node, "is_causal")):
+                if _is_absent(argument(node, "is_causal", 5)):
                     yield _finding(found, node, "this call has neither is_causal=True nor attn_mask", "sdpa")
             elif _is_self_attention(found, node):
                 yield _finding(found, node, "this call has no attn_mask", "module")

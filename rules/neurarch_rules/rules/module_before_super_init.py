@@ -61,6 +61,8 @@ def _initialized(found: ClassFacts, method: FunctionNode, seen: frozenset[str]) 
         if not isinstance(function, ast.Attribute):
             continue
         if function.attr in ("__init__", "__post_init__", "__setstate__"):
+            if ast.unparse(function.value) in ("object", "super(nn.Module, self)", "super(torch.nn.Module, self)"):
+                continue
             if not _is_super(function.value) or not _forgotten(found, seen | {found.name}):
                 return node
         elif _is_super(function.value):

@@ -50,6 +50,10 @@ class Calls(Constructions):
         called = self._value(node.func, scope)
         self._may_change(node, scope)
         self._own_method(node, scope, given)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and given.is_whole:
+            made = self._class_method(node.func.value, node.func.attr, given, scope)
+            if made is not None:
+                return made
         if isinstance(called.of, ClassFacts) and given.is_whole:
             return self._construct(called.of, given, scope, node)
         if isinstance(node.func, ast.Name) and node.func.id not in scope.names and given.is_whole:
@@ -75,6 +79,12 @@ class Calls(Constructions):
             return Value(range(*numbers)) if len(numbers) <= 3 and 0 not in numbers[2:] else NOTHING
         if name == "int" and len(positional) == 1 and positional[0].number is not None:
             return Value(int(positional[0].of), positional[0].origin)
+        if name in ("min", "max") and len(positional) > 1 and all(item.number is not None for item in positional):
+            best = (min if name == "min" else max)(item.of for item in positional)
+            return Value(best, next(item.origin for item in positional if item.of == best))
+        if name == "divmod" and len(positional) == 2 and all(item.integer is not None for item in positional):
+            top, bottom = positional
+            return Value((top.of // bottom.of, top.of % bottom.of), top.origin) if bottom.of else NOTHING
         if name == "OrderedDict" and len(positional) == 1:
             return positional[0]
         if name == "dict" and not positional and given.is_whole:

@@ -108,12 +108,23 @@ class Constructions(Binding):
             elif method is not None:
                 _forget_attributes(method[1], this.of)
 
-    def _function_call(self, placed: Placed, function: FunctionNode, given: Arguments, scope: Scope) -> Value:
+    def _class_method(self, name: ast.Name, method: str, given: Arguments, scope: Scope) -> Value | None:
+        """``Config.tiny()``, a class method of a plain class of the file."""
+        found = self._value(name, scope).of
+        function = found.methods.get(method) if isinstance(found, ClassFacts) and not found.is_module else None
+        if function is None or [ast.unparse(item) for item in function.decorator_list] != ["classmethod"]:
+            return None
+        return self._function_call(found.placed, function, given, scope, (Value(found),))
+
+    def _function_call(
+        self, placed: Placed, function: FunctionNode, given: Arguments, scope: Scope, bound: tuple[Value, ...] = ()
+    ) -> Value:
         """A function of the file: what it makes is made, what it surely returns is the value."""
-        if self.depth >= DEPTH or function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
+        if self.depth >= DEPTH or (function.decorator_list and not bound) or isinstance(function, ast.AsyncFunctionDef):
             return NOTHING
         if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes(function)):
             return NOTHING
+        given = given._replace(positional=(*bound, *given.positional))
         inner = Scope(placed, self._bind(placed, function, given, False, skipped=0), certain=scope.certain)
         construction = self.construction
         self.depth += 1

@@ -189,6 +189,11 @@ class Expressions(State):
         if isinstance(owner.of, dict) and isinstance(key.of, PLAIN):
             found = owner.of.get(key.of, NOTHING)
             return found if isinstance(found, Value) else NOTHING
+        if isinstance(owner.of, Layer) and owner.of.name in ("Sequential", "ModuleList") and key.integer is not None:
+            items = owner.of.children
+            return (
+                items[key.of] if -len(items) <= key.of < len(items) and all(item.known for item in items) else NOTHING
+            )
         if isinstance(owner.of, tuple) and key.integer is not None and -len(owner.of) <= key.of < len(owner.of):
             return wrapped(owner.of[key.of], owner)
         return NOTHING
