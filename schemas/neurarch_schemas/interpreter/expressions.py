@@ -18,7 +18,7 @@ from neurarch_schemas.interpreter.values import (
     Value,
     derived,
 )
-from neurarch_schemas.interpreter.work import charge
+from neurarch_schemas.interpreter.work import charge, rounds
 
 
 class Expressions(Core):
@@ -326,9 +326,9 @@ class Expressions(Core):
         while isinstance(inner_node, ast.ListComp):
             inner_node = inner_node.elt
             depth += 1
-        if len(values) * (64 if depth > 1 else 1) < 2048:
+        if rounds(values) * (64 if depth > 1 else 1) < 2048:
             return [self.evaluate(node.elt, inner) for inner in self._comprehend(node.generators, frame, values)]
-        self.meter.size(len(values))
+        self.meter.size(rounds(values))
         first = next(self._comprehend(node.generators, frame, values))
         item = self.evaluate(node.elt, first)
         return [_blurred(item) for _ in range(len(values))]
@@ -343,7 +343,12 @@ class Expressions(Core):
                 return table
         result: list[Value] = []
         try:
-            for inner in self._comprehend(node.generators, frame):
+            first: Value = MISSING
+            if len(node.generators) == 1 and not node.generators[0].ifs:
+                first = self.evaluate(node.generators[0].iter, frame)
+                if first.__class__ is range:
+                    self.meter.size(rounds(first))
+            for inner in self._comprehend(node.generators, frame, first):
                 result.append(self.evaluate(node.elt, inner))
                 if len(result) & 1023 == 0:
                     self.meter.size(len(result))

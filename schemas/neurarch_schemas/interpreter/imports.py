@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import os
+import re
+from functools import lru_cache
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.core import Core
@@ -368,7 +370,9 @@ class Imports(Core):
         if module.file is None or module.loading:
             return True
         text = self.sources.text(module.file)
-        return text is None or name in text or "import *" in text or "__getattr__" in text or "_LazyModule" in text
+        if text is None or "import *" in text or "__getattr__" in text or "_LazyModule" in text:
+            return True
+        return name in text and (not name.isidentifier() or _binding(name).search(text) is not None)
 
     def load_global(self, module: PythonModule, name: str) -> Value:
         namespace = module.namespace
@@ -390,3 +394,13 @@ class Imports(Core):
 
 
 __all__ = ["Imports"]
+
+
+@lru_cache(maxsize=512)
+def _binding(name: str) -> re.Pattern[str]:
+    """Where a text may bind a name: definitions, assignments, imports, loops, and whatever writes names by text."""
+    return re.compile(
+        rf"^\s*(?:class|(?:async\s+)?def)\s+{name}\b|\b{name}\b[^=\n]*(?<![=!<>])=(?!=)|\bimport\b[^\n]*\b{name}\b"
+        rf"|^\s+{name}\s*,?\s*\)?\s*(?:#.*)?$|\b(?:as|for)\s+{name}\b|\bglobals\(|\bsetattr\(|\bsys\.modules\b",
+        re.MULTILINE,
+    )

@@ -14,7 +14,7 @@ from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
 from neurarch_schemas.interpreter.kept import Kept
 from neurarch_schemas.interpreter.machine import Machine, Site
 from neurarch_schemas.interpreter.scopes import Frame
-from neurarch_schemas.interpreter.sources import SourceCache, Sources
+from neurarch_schemas.interpreter.sources import SourceCache, Sources, rare_collections
 from neurarch_schemas.interpreter.to_tree import convert
 from neurarch_schemas.interpreter.values import Instance, PythonModule, Raised, Unknown, UnknownTruth, Value
 from neurarch_schemas.modules.tree import Module
@@ -61,7 +61,8 @@ def _room() -> Iterator[None]:
     if before < _RECURSION:
         sys.setrecursionlimit(_RECURSION)
     try:
-        yield
+        with rare_collections():
+            yield
     finally:
         sys.setrecursionlimit(before)
 

@@ -107,3 +107,12 @@ def assigned_names(body: list[ast.stmt]) -> set[str]:
             continue
         pending.extend(ast.iter_child_nodes(each))
     return names
+
+
+def leaves_early(loop: ast.For | ast.AsyncFor) -> bool:
+    """Whether anything written in the body may end the loop before its last round (a called function may raise)."""
+    return any(
+        isinstance(each, ast.Break | ast.Return | ast.Raise | ast.Assert | ast.Yield | ast.YieldFrom)
+        for statement in loop.body
+        for each in ast.walk(statement)
+    )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import gc
 import os
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +18,20 @@ LARGEST_FILE = 4_000_000
 
 def _key(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+_COLLECTIONS = gc.get_threshold()
+_RARE_COLLECTIONS = (100_000, 50, 1_000)
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Syntax trees are many objects without cycles: walking them again and again takes longer than parsing does."""
+    gc.set_threshold(*_RARE_COLLECTIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*_COLLECTIONS)
 
 
 class SourceCache:
@@ -64,7 +81,7 @@ class SourceCache:
 
 def _parse(text: str) -> ast.Module | SyntaxError:
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), rare_collections():
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except SyntaxError as error:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from collections.abc import Generator as HostGenerator
 from typing import Any
 
+from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
 from neurarch_schemas.interpreter.expressions import Expressions
-from neurarch_schemas.interpreter.scopes import Frame, assigned_names
+from neurarch_schemas.interpreter.scopes import Frame, assigned_names, leaves_early
 from neurarch_schemas.interpreter.values import MISSING, Class, Raised, Unknown, UnknownTruth, Value, derived
+from neurarch_schemas.interpreter.work import rounds
 
 
 class Return:
@@ -265,11 +267,14 @@ class Statements(Expressions, Core):
         return self.execute(node.orelse, frame)
 
     def _For(self, node: ast.For, frame: Frame) -> Value:
+        meter = self.meter
         try:
-            iterator = self.iterate(self.evaluate(node.iter, frame))
+            values = self.evaluate(node.iter, frame)
+            if values.__class__ is range and rounds(values) > meter.budgets.steps and not leaves_early(node):
+                raise BudgetExceeded(f"a loop of {rounds(values):,} rounds")
+            iterator = self.iterate(values)
         except UnknownTruth as error:
             return self._unknown_loop(node, error.unknown, frame)
-        meter = self.meter
         while True:
             try:
                 value = next(iterator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
+from array import array
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
 Shape = tuple[int, ...]
-MOST_VALUES = 2048
+MOST_VALUES = 512
 
 
 class DType:
@@ -310,7 +311,7 @@ def new_tensor(
         if len(values) > MOST_VALUES:
             values = None
         elif dtype.name == "float32" and dtype.is_floating_point:
-            values = [single(value) for value in values]
+            values = singles(values)
     return Tensor(cls or tensor_class(machine), shape, dtype, values, reason)
 
 
@@ -326,6 +327,14 @@ def single(value: Any) -> Any:
         except OverflowError:
             return math.inf if value > 0 else -math.inf
     return value
+
+
+def singles(values: list[Any]) -> list[Any]:
+    """All of them rounded to single precision."""
+    try:
+        return array("f", values).tolist()
+    except TypeError:
+        return [single(value) for value in values]
 
 
 def like(source: Tensor, shape: Shape | None, values: list[Any] | None = None) -> Tensor:
@@ -373,6 +382,8 @@ def spread(values: list[Any], shape: Shape, target: Shape) -> list[Any]:
     """Values of a tensor as broadcast to a larger shape."""
     if shape == target:
         return values
+    if len(values) == 1:
+        return values * prod(target)
     padded = (1,) * (len(target) - len(shape)) + shape
     strides = []
     step = 1
@@ -421,7 +432,7 @@ def elementwise(left: Tensor, right: Any, name: str, reverse: bool) -> Any:
     ):
         made.dtype = kinds["float64"] if made.cls.name == "ndarray" else kinds["float32"]
     if values is not None and made.dtype.name == "float32" and made.dtype.is_floating_point:
-        made.values = [single(value) for value in values]
+        made.values = singles(values)
     return made
 
 
