@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from neurarch_schemas import architectures
-from neurarch_schemas.accounting.flops import attended, attended_by_all, forward_cost, tower_cost
-from neurarch_schemas.accounting.generation import generation_cost, waiting_parameters
+from neurarch_schemas.accounting.flops import attended, attended_by_all, forward_cost, tower_costs
+from neurarch_schemas.accounting.generation import generation
 from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.config.read import read_config
 from neurarch_schemas.modules.attention import attention
@@ -51,7 +51,7 @@ def test_towers_do_not_count_for_text() -> None:
 
 def test_towers_count_by_themselves() -> None:
     tower = Module("Tower", children=children(fc=linear(8, 8, bias=False)), part="vision")
-    assert tower_cost(Module("Model", children=children(vision=tower)), "vision").per_token == 2 * 64
+    assert tower_costs(Module("Model", children=children(vision=tower)))["vision"].per_token == 2 * 64
 
 
 def test_generating_reads_neither_encoder_nor_the_makers_of_its_keys_and_values() -> None:
@@ -59,10 +59,10 @@ def test_generating_reads_neither_encoder_nor_the_makers_of_its_keys_and_values(
     settings = {"model_type": "bart", "architectures": ["BartForConditionalGeneration"]}
     tree = architectures.build(read_config(settings))
     encoder = 12 * (4 * 1024**2 + 2 * 1024 * 4096)
-    assert forward_cost(tree).per_token - generation_cost(tree).per_token == 2 * (encoder + 12 * 2 * 1024**2)
+    assert forward_cost(tree).per_token - generation(tree).cost.per_token == 2 * (encoder + 12 * 2 * 1024**2)
     biases_and_norms = 12 * (4 * 1024 + 4096 + 1024 + 4 * 1024) + 2 * 1024 + 12 * 2 * 1024
     positions = 1026 * 1024
-    assert waiting_parameters(tree) == encoder + 12 * 2 * 1024**2 + biases_and_norms + positions
+    assert generation(tree).waiting == encoder + 12 * 2 * 1024**2 + biases_and_norms + positions
 
 
 def test_looped_layers_cost_every_pass_and_count_once() -> None:

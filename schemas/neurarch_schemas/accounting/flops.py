@@ -44,9 +44,13 @@ def forward_cost(tree: Module) -> ForwardCost:
     return cost_of(visit for visit in walk(tree) if visit.part not in TOWERS)
 
 
-def tower_cost(tree: Module, tower: Part) -> ForwardCost:
-    """For one position of the tower's own input."""
-    return cost_of(visit for visit in walk(tree) if visit.part == tower)
+def tower_costs(tree: Module) -> dict[Part, ForwardCost]:
+    """For one position of each tower's own input; projectors are no towers."""
+    visits: dict[Part, list[Visit]] = {}
+    for visit in walk(tree):
+        if visit.part == "vision" or visit.part == "audio":
+            visits.setdefault(visit.part, []).append(visit)
+    return {part: cost_of(inside) for part, inside in visits.items()}
 
 
 def cost_of(visits: Iterable[Visit]) -> ForwardCost:

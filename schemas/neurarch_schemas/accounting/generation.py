@@ -9,29 +9,34 @@ from typing import TYPE_CHECKING
 
 from neurarch_schemas.accounting.flops import TOWERS, ForwardCost, cost_of
 from neurarch_schemas.modules.tree import Module, Visit, walk
+from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def generation_cost(tree: Module) -> ForwardCost:
-    """As ``forward_cost``, of the modules that run for every new token."""
-    visits = list(walk(tree))
-    waits = _waiting(visits)
-    return cost_of(visit for visit in visits if visit.part not in TOWERS and id(visit) not in waits)
+class Generation(Record):
+    """``cost`` is that of the modules that run for every new token; ``waiting`` the parameters of all others."""
+
+    cost: ForwardCost
+    waiting: int
 
 
-def waiting_parameters(tree: Module) -> int:
-    """Parameters that generating a token does not read: those of towers and of the encoder."""
+def generation(tree: Module) -> Generation:
     visits = list(walk(tree))
     waits = _waiting(visits)
-    return sum(
-        tensor.scalars * visit.times
-        for visit in visits
-        if visit.part in TOWERS or id(visit) in waits
-        for tensor in visit.module.tensors
-        if tensor.kind == "parameter" and tensor.tied_to is None
-    )
+    runs: list[Visit] = []
+    waiting = 0
+    for visit in visits:
+        if visit.part in TOWERS or id(visit) in waits:
+            waiting += visit.times * sum(
+                tensor.scalars
+                for tensor in visit.module.tensors
+                if tensor.kind == "parameter" and tensor.tied_to is None
+            )
+        else:
+            runs.append(visit)
+    return Generation(cost_of(runs), waiting)
 
 
 def _waiting(visits: Sequence[Visit]) -> frozenset[int]:

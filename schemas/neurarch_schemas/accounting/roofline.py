@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from neurarch_schemas.accounting.hardware import Device
+from neurarch_schemas.accounting.quantization.plan import listed_algorithms
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.record import Record
 
@@ -42,6 +43,6 @@ def compute_dtype(quantization: Mapping[str, JSONValue] | None) -> str:
     marks = [quantization.get(key) for key in ("quant_method", "quant_algo", "format")]
     listed = quantization.get("quantized_layers")
     if isinstance(listed, dict):
-        marks += {str(layer.get("quant_algo")) for layer in listed.values() if isinstance(layer, dict)}
+        marks += dict.fromkeys(listed_algorithms(listed))
     text = " ".join(str(mark).lower() for mark in marks)
     return next((dtype for mark, dtype in NARROW if mark in text), "bfloat16")

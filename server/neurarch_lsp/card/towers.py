@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.lengths import tower_length
+from neurarch_lsp.card.lengths import position_tables
 from neurarch_schemas.accounting.activations import (
     boundary_scalars_per_token,
     scalars_per_token,
     score_bytes_per_pair,
     towers,
 )
-from neurarch_schemas.accounting.flops import tower_cost
+from neurarch_schemas.accounting.flops import tower_costs
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.modules.tree import Part
-
-PARTS: tuple[Part, ...] = ("vision", "audio")
 
 
 class TowerWork(Record):
@@ -40,12 +38,11 @@ def tower_work(analysis: Analysis) -> tuple[TowerWork, ...]:
     tree, config = analysis.built.tree, analysis.config
     if tree is None or config is None:
         return ()
+    costs = {part: cost for part, cost in tower_costs(tree).items() if cost.per_token}
+    lengths = position_tables(tree) if costs else {}
     found = []
-    for part in PARTS:
-        cost = tower_cost(tree, part)
-        if not cost.per_token:
-            continue
-        positions, networks = tower_length(tree, part), towers(tree, part)
+    for part, cost in costs.items():
+        positions, networks = lengths.get(part), towers(tree, part)
         length = positions or 1
         found.append(
             TowerWork(
@@ -59,3 +56,10 @@ def tower_work(analysis: Analysis) -> tuple[TowerWork, ...]:
             )
         )
     return tuple(found)
+
+
+def encoding_operations(analysis: Analysis) -> int:
+    """Of the towers that are encoders, for one sequence."""
+    if analysis.config is None or analysis.config.get("is_encoder_decoder") is not True:
+        return 0
+    return sum(tower.operations for tower in tower_work(analysis) if tower.encodes)

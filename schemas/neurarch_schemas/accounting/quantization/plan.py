@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import compress
-from typing import Literal
+from operator import itemgetter
+from typing import Any, Literal
 
 from neurarch_schemas.accounting.quantization.names import Names, canonical
 from neurarch_schemas.accounting.quantization.schemes import (
@@ -23,6 +24,7 @@ Fields = Mapping[str, JSONValue]
 NVFP4 = FourBitFloat("NVFP4", 16, "float8_e4m3fn", 2)
 MXFP4 = FourBitFloat("MXFP4", 32, "uint8", 0)
 
+_ALGORITHM = itemgetter("quant_algo")
 
 EVERY = Names(frozenset(), ())
 
@@ -90,11 +92,20 @@ def _fine_grained(fields: Fields) -> Scheme:
     return EightBit("FP8, one scale a tensor", "float8_e4m3fn", "float32", "tensor", input_scale=static)
 
 
+def listed_algorithms(listed: Mapping[str, Any]) -> list[str]:
+    """What ``quantized_layers`` says of each layer; it may list tens of thousands."""
+    try:
+        found = list(map(_ALGORITHM, listed.values()))
+    except (KeyError, TypeError):
+        found = [layer.get("quant_algo") if isinstance(layer, dict) else "" for layer in listed.values()]
+    return list(map(str, found))
+
+
 def _grouped(fields: Fields) -> Plan | str:
     """compressed-tensors and ModelOpt: groups of targets, or layers listed one by one."""
     listed = fields.get("quantized_layers")
     if isinstance(listed, dict) and listed:
-        algorithms = [str(layer.get("quant_algo")) if isinstance(layer, dict) else "" for layer in listed.values()]
+        algorithms = listed_algorithms(listed)
         different = dict.fromkeys(algorithms)
         unknown = sorted(different.keys() - _MODELOPT.keys())
         if unknown:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.lengths import sequence_length
-from neurarch_lsp.card.towers import tower_work
+from neurarch_lsp.card.towers import encoding_operations
 from neurarch_lsp.render.card_blocks import Facts, Note, Section, Table
 from neurarch_lsp.render.model_numbers import tokens
 from neurarch_schemas.accounting.checkpoint import quantization_fields
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.fit import MOST_SEQUENCES, MOST_TOKENS, Fit, fit
-from neurarch_schemas.accounting.generation import generation_cost, waiting_parameters
+from neurarch_schemas.accounting.generation import generation
 from neurarch_schemas.accounting.hardware import Device, devices, find_device
 from neurarch_schemas.accounting.quantities import decimal_bytes
 from neurarch_schemas.accounting.roofline import bound, compute_dtype
@@ -91,8 +91,8 @@ def _speed(
     count = max(assumed.gpus, held.devices or 1)
     where = f"{count} x {device.name}" + (", the fewest that hold it" if count > assumed.gpus else "")
     dtype = compute_dtype(quantization_fields(config))
-    encoding = sum(tower.operations for tower in tower_work(analysis) if tower.encodes)
-    forward = bound(device, (cost.prefill(context) + encoding) * assumed.batch, stored, dtype, count)
+    operations = (cost.prefill(context) + encoding_operations(analysis)) * assumed.batch
+    forward = bound(device, operations, stored, dtype, count)
     name = "Prefill" if analysis.kv_cache is not None else "Forward"
     rows = [
         (
@@ -103,11 +103,11 @@ def _speed(
     ]
     if analysis.kv_cache is None:
         return rows
-    waits = waiting_parameters(tree)
-    read = stored * (counted.active - waits) // max(counted.total, 1)
-    most = stored * (counted.total - waits) // max(counted.total, 1)
+    a_token = generation(tree)
+    read = stored * (counted.active - a_token.waiting) // max(counted.total, 1)
+    most = stored * (counted.total - a_token.waiting) // max(counted.total, 1)
     moved = min(most, read * assumed.batch) + cache_bytes * assumed.batch
-    decode = bound(device, generation_cost(tree).decode(context) * assumed.batch, moved, dtype, count)
+    decode = bound(device, a_token.cost.decode(context) * assumed.batch, moved, dtype, count)
     rate = assumed.batch / decode.seconds if decode.seconds else 0.0
     rows.append(("Decode", f"at most {rate:,.0f} tokens/s at that context, limited by {decode.limit}"))
     return rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.figure import figure
 from neurarch_lsp.card.layer_order import StructureRow
-from neurarch_lsp.card.lengths import sequence_length, tower_length
+from neurarch_lsp.card.lengths import position_tables, sequence_length
 from neurarch_lsp.card.profile import TOWERS
 from neurarch_lsp.card.structure import rows
 from neurarch_lsp.render.card_blocks import Block, Figure, Note, Section, Table
@@ -28,7 +28,8 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     found = rows(analysis, expand=assumed.expand)
     length = sequence_length(analysis, assumed)
     dtype = analysis.cache_dtype(assumed.cache_dtype)
-    lengths = {tower: tower_length(tree, tower) for tower in TOWERS} | {None: length}
+    lengths: dict[str | None, int | None] = {None: length}
+    lengths.update((part, size) for part, size in position_tables(tree).items() if part in TOWERS)
     shapes = output_shapes(found, assumed.batch, lengths)
     table = Table(
         ("no.", "name", "type", "output", "parameters", "cache/token", "times"),
