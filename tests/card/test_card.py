@@ -128,6 +128,17 @@ def test_an_audio_encoder_works_for_every_sequence_and_for_no_generated_token() 
     assert "Decode    at most 9," in text
 
 
+def test_towers_and_what_a_decoder_reads_of_them_stand_in_the_head_and_the_cache() -> None:
+    found = published("meta-llama/Llama-3.2-11B-Vision-Instruct")
+    head = section("head", found)
+    assert head["kind"] == "dense cross-attending decoder"
+    assert head["towers"] == [{"tower": "vision", "layers": 40, "parameters": 863_567_379}]
+    text = card_text(build_card("m/config.json", found))
+    assert "Vision tower  40 layers, 864M parameters" in text
+    assert "210 MB a sequence: 32 KiB for each of the 6,404 positions it reads" in text
+    assert "cross GQA 4:1, dense" in text
+
+
 def test_a_vision_tower_is_told_apart() -> None:
     training = section("training", published("llava-hf/llava-v1.6-vicuna-7b-hf"), Assumptions(length=4096))
     assert [(tower["positions"], tower["included"]) for tower in training["towers"]] == [(577, False)]

@@ -187,7 +187,7 @@ def _kind(module: Module, visits: tuple[Visit, ...]) -> tuple[str, str]:
     if module.part == "head":
         return "head", "LM head" if not module.children else module.type
     if shape is not None and shape.kind != "linear":
-        return "attention", f"cross {attention_name(shape)}" if shape.kind == "cross" else attention_name(shape)
+        return "attention", attention_name(shape)
     if shape is not None or parts & {"state space", "linear attention"}:
         return "mixer", "state space" if "state space" in parts else "linear attention"
     if module.type == "ShortConvolution":

@@ -69,6 +69,18 @@ def text_stacks(module: Module) -> Iterator[Stack]:
             yield from text_stacks(child)
 
 
+def tower_layers(module: Module, tower: str | None = None) -> Counter[str]:
+    """How many layers that attend each vision or audio tower has."""
+    found: Counter[str] = Counter()
+    inside = tower or (module.part if module.part in ("vision", "audio") else None)
+    for _, child in module.children:
+        if isinstance(child, Module):
+            found += tower_layers(child, inside)
+        elif inside is not None:
+            found[inside] += sum(times for layer, times in child.distinct() if kinds(layer)[0])
+    return found
+
+
 def _sum(counts: Counter[str]) -> str:
     return " + ".join(f"{times:,} {name}" for name, times in counts.items() if name)
 

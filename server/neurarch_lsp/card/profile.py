@@ -77,7 +77,7 @@ def profile(analysis: Analysis) -> Profile | None:
     mtp = next((value for key in MTP_KEYS if isinstance(value := text.get(key), int) and value > 0), 0)
     shared = "shared experts" in parts
     return Profile(
-        kind=_kind(attentions, parts, routing),
+        kind=_kind(attentions, parts, routing, config),
         attentions=tuple(sorted(attentions.items(), key=lambda item: -item[1])),
         routing=routing,
         shared_experts=shared,
@@ -127,11 +127,14 @@ def concept(name: str) -> Concept | None:
     return _known().get(name)
 
 
-def _kind(attentions: dict[AttentionShape, int], parts: AbstractSet[str], routing: Routing | None) -> str:
+def _kind(
+    attentions: dict[AttentionShape, int], parts: AbstractSet[str], routing: Routing | None, config: ModelConfig
+) -> str:
     recurrent = bool(parts & {"state space", "linear attention"}) or any(shape.kind == "linear" for shape in attentions)
     attends = [shape for shape in attentions if shape.kind != "linear"]
     if any(shape.kind == "cross" for shape in attends):
-        base = "encoder-decoder"
+        reads_pictures = "vision" in parts and config.get("is_encoder_decoder") is not True
+        base = "cross-attending decoder" if reads_pictures else "encoder-decoder"
     elif attends and not any(shape.causal for shape in attends):
         base = "encoder"
     elif recurrent and attends:

@@ -85,7 +85,7 @@ def attention_kinds(analysis: Analysis) -> tuple[tuple[str, int], ...]:
 def attention_name(shape: AttentionShape) -> str:
     if shape.kind == "linear":
         return "linear attention"
-    prefix = {"sliding": "sliding ", "chunked": "chunked ", "sparse": "sparse "}.get(shape.kind, "")
+    prefix = {"sliding": "sliding ", "chunked": "chunked ", "sparse": "sparse ", "cross": "cross "}.get(shape.kind, "")
     if shape.kind == "latent" or shape.latent_dim is not None:
         return prefix + "MLA"
     if shape.kv_heads == shape.heads:

@@ -13,6 +13,7 @@ from neurarch_schemas.accounting.quantities import binary_bytes, decimal_bytes
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_schemas.accounting.kv_cache import KVCache
     from neurarch_schemas.analysis import Analysis
 
 LENGTHS = (2048, 8192, 32768, 131072, 1048576)
@@ -37,6 +38,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         kept = language_config(config).get("mamba_ssm_dtype")
         note = f"; engines keep its recurrent part in {kept}" if isinstance(kept, str) and kept != dtype else ""
         rows.append(("Constant state", f"{binary_bytes(constant)} a sequence in {dtype}, whatever its length{note}"))
+    rows += _crossing(cache, dtype)
     lengths = [length for length in LENGTHS if length < longest] + [longest]
     sizes = [(length, size_in_bytes(cache.at(length), dtype)) for length in lengths]
     table = Table(
@@ -72,6 +74,20 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
             "at": {str(length): size for length, size in sizes},
         },
     )
+
+
+def _crossing(cache: KVCache, dtype: str) -> list[tuple[str, str]]:
+    """Keys and values of what another network found, which are there once."""
+    crossing = [(each, layers) for each, layers in cache.entries if each.kind == "cross"]
+    if not crossing:
+        return []
+    each = size_in_bytes(sum(one.per_token * layers for one, layers in crossing), dtype)
+    lengths = {one.source_length for one, _ in crossing}
+    length = next(iter(lengths)) if len(lengths) == 1 else None
+    if not length:
+        return [("Cross-attention", f"{binary_bytes(each)} besides for each position it reads; not in the table")]
+    read = f"{binary_bytes(each)} for each of the {length:,} positions it reads"
+    return [("Cross-attention", f"{decimal_bytes(each * length)} a sequence: {read}")]
 
 
 def cache_level(bytes_per_token: int, assumed: Assumptions) -> str:

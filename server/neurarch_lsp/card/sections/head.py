@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neurarch_lsp.card.layer_order import Order, norm_place
-from neurarch_lsp.card.mix import layer_mix, text_stacks
+from neurarch_lsp.card.mix import layer_mix, text_stacks, tower_layers
 from neurarch_lsp.card.profile import Profile, attention_label, language_config, rope_entries
 from neurarch_lsp.render.card_blocks import Facts, Labels, Note, Section
 from neurarch_schemas.accounting.checkpoint import quantization_fields
@@ -31,11 +31,14 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     context = declared_context(config)
     mtp = _mtp_estimate(analysis, text, found.mtp_modules)
     tied = any(concept.name == "tied embeddings" for concept in found.concepts)
+    towers = _towers(analysis, counted)
+    plural = "s" if len(found.towers) > 1 else ""
     data = {
         "kind": found.kind,
         "scale": scale(counted),
         "attention": attention_label(found),
         "layers": layer_mix(analysis),
+        "towers": towers,
         "qk_norm": found.qk_norm,
         "experts": experts(found),
         "positions": positions(text, found),
@@ -52,9 +55,17 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     }
     rows = [
         ("Scale", scale(counted)),
-        ("Kind", found.kind + (f" with {' and '.join(found.towers)} tower" if found.towers else "")),
+        ("Kind", found.kind + (f" with {' and '.join(found.towers)} tower{plural}" if found.towers else "")),
         ("Attention", data["attention"]),
         ("Layers", data["layers"]),
+        *(
+            (
+                f"{tower['tower'].capitalize()} tower",
+                (f"{tower['layers']:,} layers, " if tower["layers"] else "")
+                + f"{count(tower['parameters'])} parameters",
+            )
+            for tower in towers
+        ),
         ("QK-Norm", found.qk_norm and f"{found.qk_norm}: one norm over {_SPAN[found.qk_norm]}"),
         ("Experts", data["experts"]),
         ("Positions", data["positions"]),
@@ -78,6 +89,13 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     if found.concepts:
         blocks.append(Labels(tuple((item.label, item.sentence, item.source) for item in found.concepts)))
     return Section("head", "Model", tuple(blocks), data)
+
+
+def _towers(analysis: Analysis, counted: ParameterCount) -> list[dict[str, Any]]:
+    """Their projectors are counted apart."""
+    parts = [(part, size) for part, size in counted.by_part if part in ("vision", "audio")]
+    layers = tower_layers(analysis.built.tree) if parts and analysis.built.tree is not None else {}
+    return [{"tower": part, "layers": layers.get(part, 0), "parameters": size} for part, size in parts]
 
 
 def _mtp_estimate(analysis: Analysis, config: ModelConfig, modules: int) -> int | None:
