@@ -105,9 +105,6 @@ class Calls(Statements, Core):
             self.taint(f"a module is handed to something unknown: {function.reason}")
         return function
 
-    def is_module(self, value: Value) -> bool:
-        raise NotImplementedError
-
     def call_method(
         self, receiver: Value, found: Value, args: list[Value], kwargs: dict[str, Value] | None = None
     ) -> Value:
@@ -324,9 +321,6 @@ class Calls(Statements, Core):
                     raise UnknownTruth(item)
             characters = sum(len(item) for item in args[0] if isinstance(item, str | bytes))
             self.meter.size(len(args[0]) * (len(text) + 1) + characters, "a string", 50)
-
-    def format_string(self, text: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        raise NotImplementedError
 
     def sort(self, values: Value, key: Value = None, reverse: Value = False) -> list[Value]:
         items = list(self.iterate(values))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from neurarch_schemas.interpreter.budgets import Meter
 from neurarch_schemas.interpreter.scopes import Frame
@@ -31,11 +32,13 @@ HOST_ERRORS = (
 )
 
 
-class Core:
+class Core(ABC):
     """State of one interpretation. The methods are implemented by the mixins that ``Machine`` is made of."""
 
     meter: Meter
     sources: Sources
+    executors: dict[type, Callable[[Any, Frame], Value]]
+    """The method for each kind of statement."""
     classes: dict[str, Class]
     """Classes of ours by their dotted name, ``builtins.int``, ``torch.nn.Linear``."""
     host_classes: dict[type, Class]
@@ -50,91 +53,122 @@ class Core:
     eager: bool
     """Import parent packages and star imports at once, as Python does (registries filled by importing)."""
 
-    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def evaluate(self, node: ast.expr, frame: Frame) -> Value: ...
 
-    def execute(self, body: list[ast.stmt], frame: Frame) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def execute(self, body: list[ast.stmt], frame: Frame) -> Value: ...
 
-    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value: ...
 
-    def call_method(self, receiver: Value, found: Value, args: list[Value]) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def call_method(self, receiver: Value, found: Value, args: list[Value]) -> Value: ...
 
-    def get_attr(self, value: Value, name: str) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def get_attr(self, value: Value, name: str) -> Value: ...
 
+    @abstractmethod
     def find_attr(self, value: Value, name: str) -> Value:
         """As ``get_attr``; MISSING where it would raise AttributeError."""
-        raise NotImplementedError
 
-    def bind(self, found: Value, value: Value, cls: Class) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def bind(self, found: Value, value: Value, cls: Class) -> Value: ...
 
-    def set_attr(self, value: Value, name: str, item: Value) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def set_attr(self, value: Value, name: str, item: Value) -> None: ...
 
-    def del_attr(self, value: Value, name: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def del_attr(self, value: Value, name: str) -> None: ...
 
-    def type_of(self, value: Value) -> Class:
-        raise NotImplementedError
+    @abstractmethod
+    def type_of(self, value: Value) -> Class: ...
 
-    def is_instance(self, value: Value, classes: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def is_instance(self, value: Value, classes: Value) -> Value: ...
 
-    def is_subclass(self, cls: Value, classes: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def is_subclass(self, cls: Value, classes: Value) -> Value: ...
 
+    @abstractmethod
     def truth(self, value: Value) -> bool:
         """Raises UnknownTruth."""
-        raise NotImplementedError
 
+    @abstractmethod
     def iterate(self, value: Value) -> Iterator[Value]:
         """Raises UnknownTruth."""
-        raise NotImplementedError
 
-    def decide(self, unknown: Unknown, node: ast.AST, frame: Frame, yes: list[ast.stmt], no: list[ast.stmt]) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def handler_for(self, node: ast.Try, error: Raised, frame: Frame) -> ast.ExceptHandler | None: ...
 
-    def taint(self, reason: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def finish(self, node: ast.Try, frame: Frame) -> None:
+        """Run the ``finally`` block."""
 
-    def raised(self, name: str, message: str = "") -> Raised:
-        raise NotImplementedError
+    @abstractmethod
+    def enter(self, item: ast.withitem, frame: Frame) -> Value:
+        """Enter a context; the manager."""
 
+    @abstractmethod
+    def leave(self, manager: Value, error: Raised | None) -> bool:
+        """Whether the manager swallows the error."""
+
+    @abstractmethod
+    def decide(
+        self, unknown: Unknown, node: ast.AST, frame: Frame, yes: list[ast.stmt], no: list[ast.stmt]
+    ) -> bool: ...
+
+    @abstractmethod
+    def is_module(self, value: Value) -> bool: ...
+
+    @abstractmethod
+    def format_string(self, text: str, args: list[Value], kwargs: dict[str, Value]) -> Value: ...
+
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None: ...
+
+    @abstractmethod
+    def describe(self, error: Raised) -> str:
+        """An error as one sentence."""
+
+    @abstractmethod
+    def taint(self, reason: str) -> None: ...
+
+    @abstractmethod
+    def raised(self, name: str, message: str = "") -> Raised: ...
+
+    @abstractmethod
     def convert(self, error: Exception) -> Raised:
         """A host error as one of the interpreted program."""
-        raise NotImplementedError
 
     def fail(self, name: str, message: str = "") -> NoReturn:
         raise self.raised(name, message)
 
-    def where(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def where(self) -> str: ...
 
-    def binary(self, operator: type, left: Value, right: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def binary(self, operator: type, left: Value, right: Value) -> Value: ...
 
-    def in_place(self, operator: type, left: Value, right: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def in_place(self, operator: type, left: Value, right: Value) -> Value: ...
 
-    def compare(self, operator: type, left: Value, right: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def compare(self, operator: type, left: Value, right: Value) -> Value: ...
 
-    def subscript(self, value: Value, key: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def subscript(self, value: Value, key: Value) -> Value: ...
 
-    def set_item(self, value: Value, key: Value, item: Value) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def set_item(self, value: Value, key: Value, item: Value) -> None: ...
 
-    def del_item(self, value: Value, key: Value) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def del_item(self, value: Value, key: Value) -> None: ...
 
-    def make_class(self, node: ast.ClassDef, frame: Frame) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def make_class(self, node: ast.ClassDef, frame: Frame) -> Value: ...
 
+    @abstractmethod
     def create_class(
         self,
         name: str,
@@ -144,32 +178,31 @@ class Core:
         keywords: dict[str, Value],
         node: ast.ClassDef | None = None,
         cell: Frame | None = None,
-    ) -> Value:
-        raise NotImplementedError
+    ) -> Value: ...
 
-    def instantiate(self, cls: Class, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def instantiate(self, cls: Class, args: list[Value], kwargs: dict[str, Value]) -> Value: ...
 
-    def new_instance(self, cls: Class, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def new_instance(self, cls: Class, args: list[Value], kwargs: dict[str, Value]) -> Value: ...
 
-    def import_module(self, name: str) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def import_module(self, name: str) -> Value: ...
 
-    def import_statement(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def import_statement(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> None: ...
 
-    def module_attr(self, module: PythonModule, name: str) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def module_attr(self, module: PythonModule, name: str) -> Value: ...
 
+    @abstractmethod
     def resolve(self, lazy: Value, namespace: dict[str, Value], name: str) -> Value:
         """The value behind a lazy import, stored under the name it was bound to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def load_global(self, module: PythonModule, name: str) -> Value:
         """A module-level or builtin name, or MISSING."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lookup_class(self, name: str) -> Class:
         """One of our own classes by its dotted name."""
-        raise NotImplementedError

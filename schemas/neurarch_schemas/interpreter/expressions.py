@@ -410,9 +410,6 @@ class Expressions(Core):
     def _condition(self, test: ast.expr, frame: Frame) -> bool:
         return self.truth(self.evaluate(test, frame))
 
-    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
-        raise NotImplementedError
-
     def _Starred(self, node: ast.Starred, frame: Frame) -> Value:
         return self.evaluate(node.value, frame)
 

@@ -129,9 +129,6 @@ class Imports(Core):
             for name in assigned_names([statement]):
                 frame.locals.setdefault(name, Unknown(reason))
 
-    def describe(self, error: Raised) -> str:
-        raise NotImplementedError
-
     # statements
 
     def import_statement(self, node: ast.Import | ast.ImportFrom, frame: Frame) -> None:

@@ -1,34 +1,22 @@
-"""Execution of statements, plain and as a suspended generator."""
+"""Execution of statements."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from collections.abc import Generator as HostGenerator
 from typing import Any
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
 from neurarch_schemas.interpreter.expressions import Expressions
+from neurarch_schemas.interpreter.generators import Generators
+from neurarch_schemas.interpreter.patterns import Patterns
 from neurarch_schemas.interpreter.scopes import Frame, assigned_names, leaves_early
+from neurarch_schemas.interpreter.signals import BREAK, CONTINUE, Return
 from neurarch_schemas.interpreter.values import MISSING, Class, Raised, Unknown, UnknownTruth, Value, derived
 from neurarch_schemas.interpreter.work import rounds
 
 
-class Return:
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-
-BREAK = object()
-CONTINUE = object()
-
-
-class Statements(Expressions, Core):
-    executors: dict[type, Callable[[Any, Frame], Value]]
-
+class Statements(Expressions, Patterns, Generators, Core):
     def __init__(self) -> None:
         super().__init__()
         self.executors = {
@@ -329,7 +317,7 @@ class Statements(Expressions, Core):
             value = self.raised("Exception", value.reason).value
         raise Raised(value, self.where())
 
-    def _handler_for(self, node: ast.Try, error: Raised, frame: Frame) -> ast.ExceptHandler | None:
+    def handler_for(self, node: ast.Try, error: Raised, frame: Frame) -> ast.ExceptHandler | None:
         for handler in node.handlers:
             if handler.type is None:
                 return handler
@@ -362,9 +350,9 @@ class Statements(Expressions, Core):
                 self.import_guard = saved
         except Raised as error:
             self.call_depth = depth
-            handler = self._handler_for(node, error, frame)
+            handler = self.handler_for(node, error, frame)
             if handler is None:
-                self._finally(node, frame)
+                self.finish(node, frame)
                 raise
             signal = self._handle(node, handler, error, frame)
         else:
@@ -384,7 +372,7 @@ class Statements(Expressions, Core):
         try:
             return self.execute(handler.body, frame)
         except Raised:
-            self._finally(node, frame)
+            self.finish(node, frame)
             raise
         finally:
             if outer is MISSING:
@@ -394,10 +382,10 @@ class Statements(Expressions, Core):
             if handler.name is not None:
                 frame.locals.pop(handler.name, None)
 
-    def _finally(self, node: ast.Try, frame: Frame) -> None:
+    def finish(self, node: ast.Try, frame: Frame) -> None:
         self.execute(node.finalbody, frame)
 
-    def _enter(self, item: ast.withitem, frame: Frame) -> Value:
+    def enter(self, item: ast.withitem, frame: Frame) -> Value:
         manager = self.evaluate(item.context_expr, frame)
         entered: Value = manager
         if type(manager) is not Unknown:
@@ -407,7 +395,7 @@ class Statements(Expressions, Core):
             self.assign(item.optional_vars, entered, frame)
         return manager
 
-    def _leave(self, manager: Value, error: Raised | None) -> bool:
+    def leave(self, manager: Value, error: Raised | None) -> bool:
         """Whether the manager swallows the error."""
         if type(manager) is Unknown:
             return False
@@ -426,193 +414,23 @@ class Statements(Expressions, Core):
     def _with(self, items: list[ast.withitem], body: list[ast.stmt], frame: Frame) -> Value:
         if not items:
             return self.execute(body, frame)
-        manager = self._enter(items[0], frame)
+        manager = self.enter(items[0], frame)
         suppresses = isinstance(manager, ImportSuppressor)
         saved = self.import_guard
         self.import_guard = saved + suppresses
         try:
             signal = self._with(items[1:], body, frame)
         except Raised as error:
-            if self._leave(manager, error):
+            if self.leave(manager, error):
                 return None
             raise
         finally:
             self.import_guard = saved
-        self._leave(manager, None)
+        self.leave(manager, None)
         return signal
 
     def _TypeAlias(self, node: Any, frame: Frame) -> Value:
         self.assign(node.name, Unknown("a type alias", data=True), frame)
-
-    # match
-
-    def _Match(self, node: ast.Match, frame: Frame) -> Value:
-        subject = self.evaluate(node.subject, frame)
-        for case in node.cases:
-            try:
-                if not self._matches(case.pattern, subject, frame):
-                    continue
-                if case.guard is not None and not self.truth(self.evaluate(case.guard, frame)):
-                    continue
-            except UnknownTruth as error:
-                if not self.decide(error.unknown, case.pattern, frame, case.body, []):
-                    continue
-            return self.execute(case.body, frame)
-        return None
-
-    def _matches(self, pattern: ast.pattern, subject: Value, frame: Frame) -> bool:
-        if isinstance(pattern, ast.MatchValue):
-            return self.truth(self.compare(ast.Eq, subject, self.evaluate(pattern.value, frame)))
-        if isinstance(pattern, ast.MatchSingleton):
-            return subject is pattern.value
-        if isinstance(pattern, ast.MatchAs):
-            if pattern.pattern is not None and not self._matches(pattern.pattern, subject, frame):
-                return False
-            if pattern.name is not None:
-                frame.locals[pattern.name] = subject
-            return True
-        if isinstance(pattern, ast.MatchOr):
-            return any(self._matches(each, subject, frame) for each in pattern.patterns)
-        if isinstance(pattern, ast.MatchSequence):
-            return self._matches_sequence(pattern, subject, frame)
-        if isinstance(pattern, ast.MatchMapping):
-            if not isinstance(subject, dict):
-                return False
-            keys = [self.evaluate(key, frame) for key in pattern.keys]
-            if not all(key in subject for key in keys):
-                return False
-            matched = all(
-                self._matches(each, subject[key], frame) for key, each in zip(keys, pattern.patterns, strict=True)
-            )
-            if matched and pattern.rest is not None:
-                frame.locals[pattern.rest] = {key: value for key, value in subject.items() if key not in keys}
-            return matched
-        if isinstance(pattern, ast.MatchClass):
-            return self._matches_class(pattern, subject, frame)
-        return False
-
-    def _matches_sequence(self, pattern: ast.MatchSequence, subject: Value, frame: Frame) -> bool:
-        if not isinstance(subject, list | tuple):
-            return False
-        items = list(subject)
-        star = next((i for i, each in enumerate(pattern.patterns) if isinstance(each, ast.MatchStar)), None)
-        if star is None:
-            return len(items) == len(pattern.patterns) and all(
-                self._matches(each, item, frame) for each, item in zip(pattern.patterns, items, strict=True)
-            )
-        after = len(pattern.patterns) - star - 1
-        if len(items) < star + after:
-            return False
-        middle = pattern.patterns[star]
-        if isinstance(middle, ast.MatchStar) and middle.name is not None:
-            frame.locals[middle.name] = items[star : len(items) - after]
-        ends = [*items[:star], *(items[-after:] if after else [])]
-        rest = [*pattern.patterns[:star], *pattern.patterns[star + 1 :]]
-        return all(self._matches(each, item, frame) for each, item in zip(rest, ends, strict=True))
-
-    def _matches_class(self, pattern: ast.MatchClass, subject: Value, frame: Frame) -> bool:
-        cls = self.evaluate(pattern.cls, frame)
-        if not self.truth(self.is_instance(subject, cls)):
-            return False
-        names = list(pattern.kwd_attrs)
-        patterns = list(pattern.kwd_patterns)
-        if pattern.patterns:
-            positional = self.find_attr(cls, "__match_args__")
-            if positional is MISSING:
-                return len(pattern.patterns) == 1 and self._matches(pattern.patterns[0], subject, frame)
-            names = [*positional[: len(pattern.patterns)], *names]
-            patterns = [*pattern.patterns, *patterns]
-        for name, each in zip(names, patterns, strict=True):
-            value = self.find_attr(subject, name)
-            if value is MISSING or not self._matches(each, value, frame):
-                return False
-        return True
-
-    # generators: the same statements, suspended at each yield that stands as a statement or is assigned
-
-    def suspend(self, body: list[ast.stmt], frame: Frame) -> HostGenerator[Value, Any, Any]:
-        """Run a body that yields; a host generator whose result is the signal that ended it."""
-        for statement in body:
-            self.meter.steps += 1
-            if self.meter.steps > self.meter.next_check:
-                self.meter.check()
-            frame.line = statement.lineno
-            if not _contains_yield(statement):
-                signal = self.executors[statement.__class__](statement, frame)
-            else:
-                signal = yield from self._suspended(statement, frame)
-            if signal is not None:
-                return signal  # the result of yield from
-        return None
-
-    def _suspended(self, node: ast.stmt, frame: Frame) -> Any:
-        if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return | ast.AugAssign):
-            value = node.value
-            result: Value = None
-            if isinstance(value, ast.Yield):
-                result = yield (None if value.value is None else self.evaluate(value.value, frame))
-            elif isinstance(value, ast.YieldFrom):
-                inner = self.evaluate(value.value, frame)
-                yield from self.iterate(inner)
-                result = getattr(inner, "returned", None)
-            elif value is not None:
-                result = self.evaluate(value, frame)
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    self.assign(target, result, frame)
-            elif isinstance(node, ast.AnnAssign):
-                self.assign(node.target, result, frame)
-            elif isinstance(node, ast.Return):
-                return Return(result)
-            return None
-        if isinstance(node, ast.If):
-            try:
-                chosen = self.truth(self.evaluate(node.test, frame))
-            except UnknownTruth as error:
-                chosen = self.decide(error.unknown, node, frame, node.body, node.orelse)
-            return (yield from self.suspend(node.body if chosen else node.orelse, frame))
-        if isinstance(node, ast.For):
-            for item in self.iterate(self.evaluate(node.iter, frame)):
-                self.assign(node.target, item, frame)
-                signal = yield from self.suspend(node.body, frame)
-                if signal is BREAK:
-                    return None
-                if isinstance(signal, Return):
-                    return signal
-            return (yield from self.suspend(node.orelse, frame))
-        if isinstance(node, ast.While):
-            while self.truth(self.evaluate(node.test, frame)):
-                signal = yield from self.suspend(node.body, frame)
-                if signal is BREAK:
-                    return None
-                if isinstance(signal, Return):
-                    return signal
-            return (yield from self.suspend(node.orelse, frame))
-        if isinstance(node, ast.With):
-            managers = [self._enter(item, frame) for item in node.items]
-            signal = yield from self.suspend(node.body, frame)
-            for manager in reversed(managers):
-                self._leave(manager, None)
-            return signal
-        if isinstance(node, ast.Try):
-            return (yield from self._suspended_try(node, frame))
-        return self.executors[node.__class__](node, frame)
-
-    def _suspended_try(self, node: ast.Try, frame: Frame) -> Any:
-        signal: Value = None
-        try:
-            signal = yield from self.suspend(node.body, frame)
-        except Raised as error:
-            handler = self._handler_for(node, error, frame)
-            if handler is None:
-                self._finally(node, frame)
-                raise
-            signal = yield from self.suspend(handler.body, frame)
-        else:
-            if signal is None:
-                signal = yield from self.suspend(node.orelse, frame)
-        final = yield from self.suspend(node.finalbody, frame)
-        return signal if final is None else final
 
 
 class ImportSuppressor:
@@ -630,23 +448,6 @@ def _replaces_module(node: ast.If) -> bool:
         and ast.unparse(statement.targets[0]).startswith("sys.modules[")
         for statement in node.orelse
     )
-
-
-def _contains_yield(node: ast.stmt) -> bool:
-    known = getattr(node, "_contains_yield", None)
-    if known is None:
-        known = False
-        pending: list[ast.AST] = [node]
-        while pending:
-            each = pending.pop()
-            if isinstance(each, ast.Yield | ast.YieldFrom):
-                known = True
-                break
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-                continue
-            pending.extend(ast.iter_child_nodes(each))
-        node._contains_yield = known  # type: ignore[attr-defined]  # our own mark on the node
-    return bool(known)
 
 
 class Annotation:

@@ -274,7 +274,7 @@ _SHAPES: dict[str, Any] = {
 
 
 def build(machine: Machine, name: str) -> PythonModule:
-    from neurarch_schemas.interpreter.torch_nn.package import setup
+    from neurarch_schemas.interpreter.torch_nn.tensor_classes import setup
 
     setup(machine)
     if name == "numpy.random":
