@@ -53,7 +53,8 @@ class _Request:
     """Equal for calls that are written alike, wherever they stand: an edit elsewhere in the file costs them nothing."""
 
     def __init__(self, call: ConfigCall, options: Options) -> None:
-        self.call, self.options = call, options
+        self._call: ConfigCall | None = call
+        self.options = options
         document, start = call.document, call.span[0]
         line = document.text.rfind("\n", 0, start) + 1
         named = [(key, span[0] - start, span[1] - start) for key, span in document.elsewhere.items()]
@@ -62,6 +63,12 @@ class _Request:
             document.text[line : call.span[1]], start - line, repr(document.data), call.unknown, call.open_ended,
             call.is_damaged, tuple(named), tuple(changed), document.name_span[0] - start, options,
         )  # fmt: skip
+
+    def taken(self) -> ConfigCall:
+        """The call, once: what is kept must not hold the text of a whole file."""
+        call, self._call = self._call, None
+        assert call is not None
+        return call
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Request) and self._key == other._key
@@ -73,8 +80,8 @@ class _Request:
 @lru_cache(maxsize=512)
 def _relative(request: _Request) -> tuple[Finding, ...]:
     """The findings of a call, with places counted from its start."""
-    start = request.call.span[0]
-    return tuple(moved(finding, -start) for finding in _of_call(request.call, request.options))
+    call = request.taken()
+    return tuple(moved(finding, -call.span[0]) for finding in _of_call(call, request.options))
 
 
 def moved(finding: Finding, distance: int) -> Finding:
