@@ -52,7 +52,24 @@ def check(context: Context) -> Iterator[Finding]:
                 )
             elif number < 0:
                 yield Finding(f"{name} {number} is no token: batches cannot be padded or stopped with it", place)
+    yield from _words(data, rows)
     yield from _end_tokens(data, config)
+
+
+def _words(data: dict[str, JSONValue], rows: int | None) -> Iterator[Finding]:
+    """Words that generation avoids or prefers, by their tokens."""
+    for name in ("bad_words_ids", "sequence_bias"):
+        words = data.get(name)
+        for at, entry in enumerate(words if isinstance(words, list) else []):
+            word = entry[0] if name == "sequence_bias" and isinstance(entry, list) and entry else entry
+            outside = sorted(token for token in _ids(word) if rows is not None and token >= rows > 0)
+            if outside:
+                yield Finding(
+                    f"{name} names the token {outside[0]:,}, outside the {rows:,} rows of the embedding of "
+                    "config.json: generate refuses it",
+                    Place(f"/{name}/{at}"),
+                    (Related(Place("/vocab_size", file="config.json"), f"vocab_size is {rows:,}"),),
+                )
 
 
 def _end_tokens(data: dict[str, JSONValue], config: dict[str, JSONValue]) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.allowed import requirement
 from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.places import number, whole_number
-from neurarch_rules.facts.words import quoted
+from neurarch_rules.facts.words import listed, quoted
 from neurarch_schemas.documents.json_value import JSONValue
 
 RULE = RuleInfo(
@@ -45,6 +45,7 @@ def check(context: Context) -> Iterator[Finding]:
         yield from _numbers(data)
         yield from _sequences(data)
         yield from _lengths(data)
+        yield from _banned(data)
 
 
 def _types(data: dict[str, JSONValue]) -> Iterator[Finding]:
@@ -135,3 +136,35 @@ def _lengths(data: dict[str, JSONValue]) -> Iterator[Finding]:
             Place("/num_beam_groups"),
             (Related(Place("/num_beams"), f"num_beams is {beams}"),),
         )
+
+
+def _banned(data: dict[str, JSONValue]) -> Iterator[Finding]:
+    """Tokens that may never be generated, and those that have to be."""
+    words = data.get("bad_words_ids")
+    for at, word in enumerate(words if isinstance(words, list) else []):
+        if not isinstance(word, list) or any(
+            (whole_number(item) or 0) < 0 or whole_number(item) is None for item in word
+        ):
+            yield Finding(
+                f"bad_words_ids lists words, each a list of token ids, not {quoted(word)}: generate refuses it",
+                Place(f"/bad_words_ids/{at}"),
+            )
+            break
+    never = _tokens(data.get("suppress_tokens"))
+    for name in ("forced_bos_token_id", "forced_eos_token_id", "eos_token_id"):
+        tokens = _tokens(data.get(name))
+        if not tokens or not tokens <= never:
+            continue
+        forced = name != "eos_token_id"
+        yield Finding(
+            f"{name} {listed(sorted(tokens))} is suppressed, and "
+            + ("forced: no token is left, generate refuses the file" if forced else "so no text ever ends by itself"),
+            Place(f"/{name}"),
+            (Related(Place("/suppress_tokens"), "suppressed here"),),
+            severity="error" if forced else "warning",
+        )
+
+
+def _tokens(value: JSONValue) -> set[int]:
+    items = value if isinstance(value, list) else [value]
+    return {token for item in items if (token := whole_number(item)) is not None}
