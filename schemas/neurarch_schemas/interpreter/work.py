@@ -6,6 +6,7 @@ visits what is shared once for each way that leads to it, so that is how it is c
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
@@ -36,6 +37,14 @@ def charge_length(meter: Meter, value: Value) -> None:
         meter.work(len(value) >> _CHARACTERS)
     elif isinstance(value, list | tuple | dict | set | frozenset | deque):
         meter.work(len(value) >> _ITEMS)
+
+
+def rounds(values: range) -> int:
+    """The length of a range, which the host refuses to tell of the longest ones."""
+    try:
+        return len(values)
+    except OverflowError:
+        return sys.maxsize
 
 
 def charge_sort(meter: Meter, items: list[Value]) -> None:
