@@ -185,6 +185,23 @@ class Numeric(nn.Module):
         self.turned = nn.Parameter(turned)
 
 
+class Planned(nn.Module):
+    """Sizes chosen by arithmetic on small tensors."""
+
+    def __init__(self, steps=4):
+        super().__init__()
+        h = torch.cumprod(torch.tensor([2, 3, 2]), dim=0)
+        table = torch.stack([torch.ones_like(h), h, torch.full_like(h, h[-1])], dim=1)
+        reduction = torch.log(torch.prod(table, dim=1).float())
+        cost = torch.abs(torch.linspace(2, 5, steps).unsqueeze(1) - reduction.unsqueeze(0))
+        picks = torch.argmin(cost, dim=1)
+        picks[0] = 2
+        chosen = table[picks]
+        self.layers = nn.ModuleList(
+            nn.Linear(int(a[1]), int(b[1]) + 1) for a, b in zip(chosen[:-1], chosen[1:], strict=True)
+        )
+
+
 class Focal(nn.modules.loss._WeightedLoss):
     def __init__(self, weight=None, gamma=2.0):
         super().__init__(weight)
@@ -225,6 +242,8 @@ CONSTRUCTIONS = [
     "Remembers(second=8, other=1)",
     "Numeric()",
     "Numeric(9)",
+    "Planned()",
+    "Planned(6)",
     "Files()",
     "Block[int](3, 4)",
     "Focal(torch.ones(5))",

@@ -16,6 +16,7 @@ from neurarch_schemas.interpreter.torch_nn.tensor import (
     like,
     new_tensor,
 )
+from neurarch_schemas.interpreter.torch_nn.views import permute
 from neurarch_schemas.interpreter.values import Class, Unknown, Value
 
 if TYPE_CHECKING:
@@ -103,6 +104,15 @@ def like_factory(value: Any) -> Any:
         return made
 
     return make
+
+
+def full_like(machine: Machine, source: Value, fill_value: Value = None, **options: Value) -> Value:
+    made = like_factory(None)(machine, source, **options)
+    fill = _number(fill_value, machine)
+    size = prod(made.shape) if isinstance(made, Tensor) and made.shape is not None else MOST_VALUES + 1
+    if size <= MOST_VALUES and isinstance(fill, int | float):
+        made.values = [fill] * size
+    return made
 
 
 def _number(value: Value, machine: Machine) -> Any:
@@ -264,12 +274,10 @@ def stack(machine: Machine, tensors: Value, dim: Value = 0, **options: Value) ->
         return new_tensor(machine, None, reason="a stack of unknown tensors")
     shape = items[0].shape
     place = dim % (len(shape) + 1)
-    values = (
-        [value for item in items for value in item.values]
-        if place == 0 and all(item.values is not None for item in items)
-        else None
-    )
-    return like(items[0], (*shape[:place], len(items), *shape[place:]), values)
+    known = all(item.values is not None for item in items)
+    values = [value for item in items for value in item.values] if known else None
+    first = like(items[0], (len(items), *shape), values)
+    return permute(first, [*range(1, place + 1), 0, *range(place + 1, len(shape) + 1)])
 
 
 def joined(axis: int) -> Any:

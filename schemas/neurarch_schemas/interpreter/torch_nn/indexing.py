@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.torch_nn.tensor import Shape, Tensor, like
 from neurarch_schemas.interpreter.values import Value
@@ -22,6 +22,15 @@ def _pick_shape(key: Value) -> Shape | None:
     return None
 
 
+def _rows(key: Value, values: list[Any], shape: Shape) -> list[Any] | None:
+    """The values of the rows an index picks."""
+    rows = key.values if isinstance(key, Tensor) else key
+    step = prod(shape[1:])
+    if rows is None or any(not -shape[0] <= row < shape[0] for row in rows):
+        return None
+    return [value for row in rows for value in values[row % shape[0] * step :][:step]]
+
+
 def _index_by_items(source: Tensor, keys: list[Value]) -> Value:
     """Indexing with one index that picks items among slices; its shape stands in the place of the dimension."""
     shape = source.shape
@@ -36,6 +45,8 @@ def _index_by_items(source: Tensor, keys: list[Value]) -> Value:
     kept = index(source.cls.machine, source, (*before, slice(None), *keys[place + 1 :]))
     if not isinstance(kept, Tensor) or kept.shape is None:
         return like(source, None)
+    if len(keys) == 1 and kept.values is not None:
+        return like(source, (*picked, *shape[1:]), _rows(keys[0], kept.values, shape))
     axis = sum(1 for key in before if key is not ...) + (len(shape) - used if ... in before else 0)
     return like(source, (*kept.shape[:axis], *picked, *kept.shape[axis + 1 :]))
 

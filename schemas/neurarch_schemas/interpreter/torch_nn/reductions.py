@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.containers import record_class
 from neurarch_schemas.interpreter.torch_nn.tensor import DType, Tensor, dtypes, elementwise, like
+from neurarch_schemas.interpreter.torch_nn.views import permute
 from neurarch_schemas.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
@@ -26,11 +27,25 @@ def reduction(function: Any) -> Any:
         if not isinstance(dim, int | tuple | list):
             return like(self, None)
         chosen = {each % max(len(self.shape), 1) for each in ([dim] if isinstance(dim, int) else dim)}
+        values = _along(self, chosen, function)
         if keepdim:
-            return like(self, tuple(1 if i in chosen else s for i, s in enumerate(self.shape)))
-        return like(self, tuple(s for i, s in enumerate(self.shape) if i not in chosen))
+            return like(self, tuple(1 if i in chosen else s for i, s in enumerate(self.shape)), values)
+        return like(self, tuple(s for i, s in enumerate(self.shape) if i not in chosen), values)
 
     return call
+
+
+def _along(self: Tensor, chosen: set[int], function: Any) -> list[Any] | None:
+    """The values of a reduction along some dimensions, where those of the tensor are known."""
+    if not self.values or not self.shape:
+        return None
+    kept = [place for place in range(len(self.shape)) if place not in chosen]
+    moved = permute(self, [*kept, *sorted(chosen)])
+    count = prod(self.shape[place] for place in chosen)
+    if moved.values is None or not count:
+        return None
+    values = [function(moved.values[start : start + count]) for start in range(0, len(moved.values), count)]
+    return None if any(type(value) is Unknown for value in values) else values
 
 
 def _unknown_value(values: list[Any]) -> Unknown:

@@ -140,7 +140,7 @@ def torch(machine: Machine) -> PythonModule:
         zeros_like=factories.like_factory(0),
         ones_like=factories.like_factory(1),
         empty_like=factories.like_factory(None),
-        full_like=factories.like_factory(None),
+        full_like=factories.full_like,
         rand_like=factories.like_factory(None),
         randn_like=factories.like_factory(None),
         **{key: _pair(key) for key in (*PAIRS, "add", "sub", "subtract", "pow")},
