@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related, Severity
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.fixes import replace_value
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.spelling import closest
-from neurarch_rules.facts.words import listed
+from neurarch_rules.facts.words import listed, quoted
 
 RULE = RuleInfo(
     name="architectures-mismatch",
@@ -24,6 +25,14 @@ def check(context: Context) -> Iterator[Finding]:
     if config is None or record is None or not isinstance(data, dict) or "auto_map" in data:
         return
     names = data.get("architectures")
+    if names is not None and not isinstance(names, list):
+        yield Finding(
+            f"architectures must be a list of class names, not {quoted(names)}: engines that go by it find no class",
+            Place("/architectures"),
+            fixes=replace_value(context.analysis, "/architectures", [names], f"architectures = [{quoted(names)}]")
+            if isinstance(names, str)
+            else (),
+        )
     if not isinstance(names, list) or not isinstance(data.get("model_type"), str):
         return
     from neurarch_schemas.catalogue.load import index

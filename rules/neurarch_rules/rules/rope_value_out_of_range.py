@@ -79,6 +79,8 @@ def _window(block: rope.Block) -> str:
 
 def _frequencies(block: rope.Block) -> Iterator[Finding]:
     low, high = block.number("low_freq_factor"), block.number("high_freq_factor")
+    if block.rope_type == "llama3":
+        yield from _llama3_bounds(block, (("low_freq_factor", low), ("high_freq_factor", high)))
     if block.rope_type == "llama3" and low is not None and high is not None and high < low:
         yield Finding(
             f"high_freq_factor {high:g} must not be below low_freq_factor {low:g}: the band between them is "
@@ -114,6 +116,18 @@ def _frequencies(block: rope.Block) -> Iterator[Finding]:
             block.place("attention_factor"),
             severity="warning",
         )
+
+
+def _llama3_bounds(block: rope.Block, bounds: tuple[tuple[str, float | None], ...]) -> Iterator[Finding]:
+    """The original window is divided by either number."""
+    for key, value in bounds:
+        if value is not None and value <= 0:
+            yield Finding(
+                f"{key} is {value:g}: the original window is divided by it, so it must be above 0: "
+                + ("the model cannot be built" if value == 0 else "no frequency lies in the band it bounds"),
+                block.place(key),
+                severity="error" if value == 0 else "warning",
+            )
 
 
 def _theta_and_share(block: rope.Block) -> Iterator[Finding]:
