@@ -21,7 +21,7 @@ RULE = RuleInfo(
 def check(context: Context) -> Iterator[Finding]:
     config = decoder_config(context)
     rows = None if config is None else integer(config, "vocab_size", "n_vocab", "padded_vocab_size")
-    if config is None or rows is None or rows <= 0:
+    if config is None or rows is None or rows <= 0 or _transcribes(context):
         return
     key = next(name for name in ("vocab_size", "n_vocab", "padded_vocab_size") if integer(config, name) is not None)
     found = _highest(context.analysis.folder)
@@ -35,6 +35,13 @@ def check(context: Context) -> Iterator[Finding]:
         place(config, key),
         (Related(Place("", file=file), f"the highest id is {highest:,}"),),
     )
+
+
+def _transcribes(context: Context) -> bool:
+    """Whether the vocabulary is that of a CTC head alone: special tokens are neither scored nor embedded."""
+    data = context.analysis.document.data
+    names = data.get("architectures") if isinstance(data, dict) else None
+    return isinstance(names, list) and any(isinstance(name, str) and name.endswith("ForCTC") for name in names)
 
 
 def _highest(folder: Folder) -> tuple[int, str] | None:
