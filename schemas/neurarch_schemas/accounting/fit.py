@@ -45,7 +45,7 @@ def fit(
     if count > MOST_DEVICES:
         return Fit(device, None, fits_on_one=False, longest_context=None, largest_batch=None)
     left = usable(device, count, reserve) - weight_bytes
-    longest = _largest(lambda tokens: cache_bytes(tokens) <= left, MOST_TOKENS)
+    longest = _largest(cache_bytes, left, MOST_TOKENS)
     one = cache_bytes(context)
     largest = min(left // one, MOST_SEQUENCES) if one else MOST_SEQUENCES
     return Fit(device, count, count == 1, longest, largest)
@@ -56,13 +56,22 @@ def usable(device: Device, devices: int, reserve: float = RESERVE) -> int:
     return int(device.memory_bytes * devices * (1 - reserve))
 
 
-def _largest(holds: Callable[[int], bool], most: int) -> int:
-    """The largest number up to ``most`` for which a monotone condition holds, by bisection; 0 if none."""
+def _largest(size: Callable[[int], int], room: int, most: int) -> int:
+    """The largest number up to ``most`` whose size, which grows, is at most ``room``; 0 if none.
+
+    Caches grow along lines, so the chord is tried first, and its guess and the next number mostly end the search.
+    """
+    if size(most) <= room:
+        return most
     low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle - 1
+    below, above = size(low), size(high)
+    while high - low > 1:
+        chord = low + (room - below) * (high - low) // (above - below) if above > below else low
+        for guess in (chord, chord + 1, (low + high) // 2):
+            if low < guess < high:
+                found = size(guess)
+                if found <= room:
+                    low, below = guess, found
+                else:
+                    high, above = guess, found
     return low

@@ -43,6 +43,6 @@ def compute_dtype(quantization: Mapping[str, JSONValue] | None) -> str:
     marks = [quantization.get(key) for key in ("quant_method", "quant_algo", "format")]
     listed = quantization.get("quantized_layers")
     if isinstance(listed, dict):
-        marks += dict.fromkeys(listed_algorithms(listed))
+        marks += set(listed_algorithms(listed))
     text = " ".join(str(mark).lower() for mark in marks)
     return next((dtype for mark, dtype in NARROW if mark in text), "bfloat16")

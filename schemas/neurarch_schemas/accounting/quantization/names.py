@@ -46,7 +46,7 @@ class Names(Record):
         # A list may name each matrix of each expert, tens of thousands, one behind the other.
         experts = "\0"
         for name in written:
-            if not isinstance(name, str) or name.startswith(experts):
+            if type(name) is not str or name.startswith(experts):
                 continue
             if "*" not in name and not name.startswith("re:"):
                 exact.add(canonical(name))

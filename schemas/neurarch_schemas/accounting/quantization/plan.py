@@ -98,7 +98,7 @@ def listed_algorithms(listed: Mapping[str, Any]) -> list[str]:
         found = list(map(_ALGORITHM, listed.values()))
     except (KeyError, TypeError):
         found = [layer.get("quant_algo") if isinstance(layer, dict) else "" for layer in listed.values()]
-    return list(map(str, found))
+    return found if set(map(type, found)) <= {str} else list(map(str, found))
 
 
 def _grouped(fields: Fields) -> Plan | str:
@@ -111,8 +111,7 @@ def _grouped(fields: Fields) -> Plan | str:
         if unknown:
             return f"the layout of {', '.join(unknown)} is not known"
         groups = tuple(
-            Group(_MODELOPT[one], Names.of(compress(listed, [algorithm == one for algorithm in algorithms])))
-            for one in different
+            Group(_MODELOPT[one], Names.of(compress(listed, map(one.__eq__, algorithms)))) for one in different
         )
         return Plan(groups, _skipped(fields))
     written = fields.get("config_groups")
