@@ -30,6 +30,9 @@ STEPS = (
     "moe_every_n_layers",
 )
 
+DERIVES = {"no_rope_layer_interval": "no_rope_layers", "full_attention_interval": "layer_types"}
+"""Steps that the list beside them is made of, unless it is given."""
+
 
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
@@ -44,7 +47,9 @@ def check(context: Context) -> Iterator[Finding]:
 def _check(config: ModelConfig, name: str, step: int) -> Iterator[Finding]:
     depth = geometry.layers(config)
     if step <= 0:
-        is_divisor = name == "sliding_window_pattern" and config.model_type.startswith("gemma3")
+        is_divisor = (name == "sliding_window_pattern" and config.model_type.startswith("gemma3")) or (
+            config.is_native and name in DERIVES and not is_written(config, DERIVES[name])
+        )
         if name == "encoder_sparse_step":
             return
         if step == 0 and experts.total(config) is None and "moe" not in name and not is_divisor:

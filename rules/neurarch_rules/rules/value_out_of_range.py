@@ -46,6 +46,10 @@ SIZES = (
     "qk_nope_head_dim",
     "v_head_dim",
     "kv_lora_rank",
+    "conv_L_cache",
+    "linear_conv_kernel_dim",
+    "mamba_d_conv",
+    "conv_kernel",
 )
 ZERO_IS_FINE = (
     "num_hidden_layers",
