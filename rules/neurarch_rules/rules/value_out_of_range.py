@@ -132,6 +132,14 @@ def _soft_caps(config: ModelConfig) -> Iterator[Finding]:
                 place(config, name),
                 severity="warning",
             )
+    scaling = _written_number(config, "logits_scaling")
+    if scaling is not None and scaling <= 0 and config.is_native and readers(config, "logits_scaling"):
+        yield Finding(
+            f"logits_scaling is {scaling:g}: the logits are divided by it"
+            + (", nothing finite is left" if scaling == 0 else ", the likeliest token becomes the least likely"),
+            place(config, "logits_scaling"),
+            severity="warning",
+        )
 
 
 def _patches(config: ModelConfig) -> Iterator[Finding]:
