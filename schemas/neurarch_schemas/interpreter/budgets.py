@@ -29,7 +29,7 @@ HOSTILE = Budgets(steps=400_000, seconds=0.4, total_seconds=2.0, idle_steps=100_
 """For text that nobody has vouched for, e.g. on every keystroke."""
 
 
-REPORT = Budgets(seconds=8.0, total_seconds=10.0, idle_steps=400_000)
+REPORT = Budgets(seconds=8.0, total_seconds=10.0, idle_steps=200_000)
 """For files that are vouched for, asked about by hand."""
 
 

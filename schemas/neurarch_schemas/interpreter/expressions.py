@@ -326,7 +326,8 @@ class Expressions(Core):
         while isinstance(inner_node, ast.ListComp):
             inner_node = inner_node.elt
             depth += 1
-        if rounds(values) * (64 if depth > 1 else 1) < 2048:
+        shortest = 2048 if _is_plain(node.elt) else 512
+        if rounds(values) * (64 if depth > 1 else 1) < shortest:
             return [self.evaluate(node.elt, inner) for inner in self._comprehend(node.generators, frame, values)]
         self.meter.size(rounds(values))
         first = next(self._comprehend(node.generators, frame, values))
@@ -443,9 +444,28 @@ def _is_arithmetic(node: ast.expr) -> bool:
             simple = all(not each.ifs and isinstance(each.target, ast.Name) for each in node.generators)
             known = simple and len(node.generators) == 1 and _is_arithmetic(node.elt)
         else:
-            known = all(isinstance(each, _ARITHMETIC) for each in ast.walk(node))
+            known = all(
+                isinstance(each, _ARITHMETIC)
+                or (isinstance(each, ast.Call) and not each.keywords and _is_library_name(each.func))
+                or _is_library_name(each)
+                for each in ast.walk(node)
+            )
         node._arithmetic = known  # type: ignore[attr-defined]  # our own mark on the node
     return bool(known)
+
+
+def _is_library_name(node: ast.AST) -> bool:
+    """``np.power``, ``math.pi``: what gives numbers from numbers."""
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in ("np", "numpy", "math")
+    )
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether a table needs no function for its items."""
+    return not any(isinstance(each, ast.Call) for each in ast.walk(node))
 
 
 def _blurred(item: Value) -> Value:
