@@ -18,12 +18,3 @@ async def session(request: pytest.FixtureRequest) -> AsyncIterator[Session]:
     await client.stop()
     assert client._server is not None
     assert client._server.returncode == 0
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def utf16() -> AsyncIterator[Session]:
-    """For what does not depend on the client: the most common encoding, diagnostics pushed."""
-    client = await start(PROFILES[1])
-    yield Session(client, PROFILES[1])
-    await client.shutdown_session()
-    await client.stop()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 
 def join_pointer(pointer: str, *keys: str | int) -> str:
     """The pointer of a member: ``join_pointer("/a", "b/c", 0) == "/a/b~1c/0"``."""
@@ -27,7 +25,3 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
 def parent_pointer(pointer: str) -> str:
     """The enclosing value; the document's parent is the document."""
     return pointer.rpartition("/")[0]
-
-
-def pointer_of(keys: Iterable[str | int]) -> str:
-    return join_pointer("", *keys)

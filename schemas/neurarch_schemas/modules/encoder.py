@@ -176,34 +176,6 @@ def bert_embeddings(
     )
 
 
-def pre_norm_layer(
-    attention: Module,
-    feed_forward: Mapping[str, Module],
-    *,
-    norms: tuple[str, str],
-    hidden: int,
-    attention_name: str,
-    bias: bool = True,
-    extra: Mapping[str, Module | Stack | None] | None = None,
-) -> Module:
-    """x + attention(norm(x)), then x + feed_forward(norm(x)); also used for post-norm layers, which store the same."""
-    first, second = norms
-    return Module(
-        "EncoderLayer",
-        children=named(
-            {
-                first: layer_norm(hidden, bias=bias),
-                attention_name: attention,
-                second: layer_norm(hidden, bias=bias),
-                **feed_forward,
-                **(extra or {}),
-            }
-        ),
-        width_in=hidden,
-        width_out=hidden,
-    )
-
-
 def bart_encoder_layer(
     hidden: int,
     heads: int,

@@ -20,32 +20,23 @@ class ClientFeatures:
     position_encoding: str = "utf-16"
     pull_diagnostics: bool = False
     related_information: bool = False
-    related_documents: bool = False
     diagnostic_tags: frozenset[int] = frozenset()
     code_description: bool = False
     diagnostic_data: bool = False
     hover_markdown: bool = False
     completion_markdown: bool = False
     snippets: bool = False
-    completion_resolve: frozenset[str] = frozenset()
-    completion_label_details: bool = False
     completion_tags: bool = False
-    code_action_literals: bool = False
     code_action_resolve: frozenset[str] = frozenset()
     code_action_data: bool = False
-    code_action_preferred: bool = False
     document_changes: bool = False
     create_files: bool = False
-    apply_edit: bool = False
     hierarchical_symbols: bool = False
-    fold_whole_lines: bool = False
     fold_limit: int | None = None
-    fold_text: bool = False
     inlay_resolve: frozenset[str] = frozenset()
     definition_links: bool = False
     link_tooltips: bool = False
     watch_files: bool = False
-    watch_relative_patterns: bool = False
     pull_configuration: bool = False
     register_configuration: bool = False
     refresh_diagnostics: bool = False
@@ -75,7 +66,6 @@ def resolve(params: types.InitializeParams) -> ClientFeatures:
         pull_diagnostics=get("text_document.diagnostic") is not None,
         related_information=get.flag("text_document.publish_diagnostics.related_information")
         or get.flag("text_document.diagnostic.related_information"),
-        related_documents=get.flag("text_document.diagnostic.related_document_support"),
         diagnostic_tags=frozenset(
             int(tag)
             for tag in (
@@ -90,27 +80,19 @@ def resolve(params: types.InitializeParams) -> ClientFeatures:
         hover_markdown=markdown in get.items("text_document.hover.content_format"),
         completion_markdown=markdown in get.items("text_document.completion.completion_item.documentation_format"),
         snippets=get.flag("text_document.completion.completion_item.snippet_support"),
-        completion_resolve=get.names("text_document.completion.completion_item.resolve_support.properties"),
-        completion_label_details=get.flag("text_document.completion.completion_item.label_details_support"),
         completion_tags=get("text_document.completion.completion_item.tag_support") is not None,
-        code_action_literals=get("text_document.code_action.code_action_literal_support") is not None,
         code_action_resolve=get.names("text_document.code_action.resolve_support.properties"),
         code_action_data=get.flag("text_document.code_action.data_support"),
-        code_action_preferred=get.flag("text_document.code_action.is_preferred_support"),
         document_changes=get.flag("workspace.workspace_edit.document_changes"),
         create_files=get.flag("workspace.workspace_edit.document_changes")
         and "create"
         in {str(getattr(item, "value", item)) for item in get.items("workspace.workspace_edit.resource_operations")},
-        apply_edit=get.flag("workspace.apply_edit"),
         hierarchical_symbols=get.flag("text_document.document_symbol.hierarchical_document_symbol_support"),
-        fold_whole_lines=get.flag("text_document.folding_range.line_folding_only"),
         fold_limit=get("text_document.folding_range.range_limit"),
-        fold_text=get.flag("text_document.folding_range.folding_range.collapsed_text"),
         inlay_resolve=get.names("text_document.inlay_hint.resolve_support.properties"),
         link_tooltips=get.flag("text_document.document_link.tooltip_support"),
         definition_links=get.flag("text_document.definition.link_support"),
         watch_files=get.flag("workspace.did_change_watched_files.dynamic_registration"),
-        watch_relative_patterns=get.flag("workspace.did_change_watched_files.relative_pattern_support"),
         pull_configuration=get.flag("workspace.configuration"),
         register_configuration=get.flag("workspace.did_change_configuration.dynamic_registration"),
         refresh_diagnostics=get.flag("workspace.diagnostics.refresh_support"),

@@ -87,9 +87,6 @@ class Scheduler(Generic[Job, Result]):
         if line is not None:
             _wake(line.waiters)
 
-    def is_current(self, key: Hashable, generation: int) -> bool:
-        return self._current.get(key) == generation
-
     def finished(self, key: Hashable) -> Result | None:
         """The newest result, if the newest job has ended; never a stale one."""
         line = self._lines.get(key)

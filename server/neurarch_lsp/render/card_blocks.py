@@ -50,7 +50,6 @@ class Plot(Record):
 
     points: tuple[tuple[float, float], ...]
     x_label: str
-    y_label: str
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
     title: str

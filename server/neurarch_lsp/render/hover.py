@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from neurarch_lsp.render import effects, key_facts, model_card, sections
 from neurarch_lsp.render.markup import Block, Text, code, escape, to_markdown, to_plain
 from neurarch_schemas.catalogue import load as catalogue
-from neurarch_schemas.documents.pointer import split_pointer
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
@@ -119,7 +118,3 @@ def _value(analysis: Analysis, pointer: str, found: key_facts.KeyFacts) -> str:
     if value == default and isinstance(value, bool) == isinstance(default, bool):
         return f"{code(key_facts.value_text(value))} is the default of {code(class_name)}."
     return f"Default of {code(class_name)}: {code(key_facts.value_text(default))}."
-
-
-def key_of(pointer: str) -> str:
-    return split_pointer(pointer)[-1] if pointer else ""

@@ -132,13 +132,6 @@ def xlnet_head(draft: Draft) -> None:
         draft.derive("d_head", draft.integer("d_model") // draft.integer("n_head"), "d_model // n_head")
 
 
-def folding(draft: Draft) -> None:
-    """Sequence models hold no folding head and no own vocabulary list."""
-    if not draft.flag("is_folding_model"):
-        draft.derive("esmfold_config", None, "is_folding_model is off")
-        draft.derive("vocab_list", None, "is_folding_model is off")
-
-
 def atom_features(draft: Draft) -> None:
     if draft.is_null("atom_feature_dim"):
         size = 5 + draft.integer("max_atomic_number") + draft.integer("char_vocab_size") * draft.integer("max_chars")
@@ -176,10 +169,6 @@ def mixer_patches(draft: Draft) -> None:
 
 def reformer_layers(draft: Draft) -> None:
     draft.derive("num_hidden_layers", len(draft.items("attn_layers")), "length of attn_layers")
-
-
-def privacy_labels(draft: Draft) -> None:
-    draft.take("num_labels")
 
 
 def image_token(draft: Draft) -> None:

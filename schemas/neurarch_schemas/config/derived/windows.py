@@ -222,7 +222,7 @@ def qwen2_moe(draft: Draft) -> None:
     if draft.is_null("layer_types"):
         length = layers(draft)
         first = max(0, min(draft.integer("max_window_layers"), length)) if on else 0
-        pattern: Pattern = LayerPattern.periodic((FULL, SLIDING) if False else (SLIDING, FULL), first)
+        pattern: Pattern = LayerPattern.periodic((SLIDING, FULL), first)
         draft.derive_pattern(
             "layer_types", pattern + constant(FULL, length - first), "use_sliding_window, max_window_layers"
         )

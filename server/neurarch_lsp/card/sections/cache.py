@@ -55,7 +55,6 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     plot = Plot(
         curve,
         "tokens",
-        "bytes",
         tuple((longest * part / 4, tokens(longest * part // 4)) for part in range(1, 5)),
         tuple((top * part / 2, decimal_bytes(int(top * part / 2))) for part in range(1, 3)),
         "KV cache of one sequence against its length",

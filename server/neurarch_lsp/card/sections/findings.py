@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.render.card_blocks import Block, Note, Section, Table, Tone
+from neurarch_lsp.render.card_blocks import Block, Note, Section, Table
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding
-
-TONES: dict[str, Tone] = {"error": "bad", "warning": "notice", "info": "plain", "hint": "plain"}
 
 
 def section(findings: Sequence[Finding]) -> Section:
