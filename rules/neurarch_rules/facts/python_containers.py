@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from neurarch_rules.facts.python_file import FunctionNode, PythonFile, argument, assignments, loads, nodes
+from neurarch_rules.facts.python_file import FunctionNode, PythonFile, argument, assignments, loads
+from neurarch_schemas.documents.python_nodes import nodes
 
 ADDING = ("append", "extend", "insert", "add", "appendleft", "setdefault")
 PLAIN_CALLS = {"list": "list", "tuple": "tuple", "set": "set", "dict": "dict"}

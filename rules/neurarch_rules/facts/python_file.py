@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from neurarch_rules.engine.finding import Fix, Place, Related
 from neurarch_rules.facts.data import fact_set, facts
 from neurarch_schemas.config_calls.names import imported_names
 from neurarch_schemas.documents.document import TextEdit
+from neurarch_schemas.documents.python_nodes import kept, nodes
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
@@ -47,21 +48,6 @@ class Site:
 
     def replace(self, text: str, title: str, applicability: Applicability) -> Fix:
         return Fix(title, applicability, (TextEdit(self.span, text),))
-
-
-@lru_cache(maxsize=4096)
-def nodes(node: ast.AST) -> tuple[ast.AST, ...]:
-    """A node and all below it, outer before inner; kept, since trees are kept by content and several rules look."""
-    found: list[ast.AST] = [node]
-    for each in found:
-        for name in each._fields:
-            value = getattr(each, name, None)
-            if isinstance(value, ast.AST):
-                if not isinstance(value, ast.expr_context | ast.operator | ast.cmpop | ast.boolop | ast.unaryop):
-                    found.append(value)
-            elif isinstance(value, list):
-                found += [item for item in value if isinstance(item, ast.AST)]
-    return tuple(found)
 
 
 class ClassFacts:
@@ -130,14 +116,17 @@ class ClassFacts:
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr | None]]:
         """``self.NAME = value`` anywhere in the class, in order; None where the value is not one expression."""
-        found: dict[str, list[ast.expr | None]] = {}
-        for method in self.methods.values():
-            own = first_argument(method)
-            for node in nodes(method):
-                for target, value in assignments(node):
-                    if is_attribute_of(target, own):
-                        found.setdefault(cast(ast.Attribute, target).attr, []).append(value)
-        return found
+        return kept(self.node, _assigned)
+
+
+def _assigned(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
+    found: dict[str, list[ast.expr | None]] = {}
+    for method in {item.name: item for item in node.body if isinstance(item, FUNCTIONS)}.values():
+        own = first_argument(method)
+        for target, value in assigned_in(method):
+            if is_attribute_of(target, own):
+                found.setdefault(cast(ast.Attribute, target).attr, []).append(value)
+    return found
 
 
 class PythonFile:
@@ -326,6 +315,11 @@ def self_attribute(node: ast.AST) -> str | None:
     return None
 
 
+ASSIGNING = (
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.NamedExpr,
+)  # fmt: skip
+
+
 def assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """Targets of an assigning statement with their values; None for a part of an unpacked value."""
     if isinstance(node, ast.Assign):
@@ -350,6 +344,15 @@ def assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
         yield from ((item.optional_vars, None) for item in node.items if item.optional_vars is not None)
     elif isinstance(node, ast.NamedExpr):
         yield node.target, node.value
+
+
+def assigned_in(node: ast.AST) -> tuple[tuple[ast.expr, ast.expr | None], ...]:
+    """The assignments of all statements and expressions in a part of the code, outer before inner."""
+    return kept(node, _assignments)
+
+
+def _assignments(node: ast.AST) -> tuple[tuple[ast.expr, ast.expr | None], ...]:
+    return tuple(pair for each in nodes(node) if isinstance(each, ASSIGNING) for pair in assignments(each))
 
 
 def argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:

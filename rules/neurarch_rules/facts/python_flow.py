@@ -17,10 +17,10 @@ from neurarch_rules.facts.python_file import (
     Site,
     argument,
     assignments,
-    nodes,
     self_attribute,
     unmoved,
 )
+from neurarch_schemas.documents.python_nodes import nodes
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed

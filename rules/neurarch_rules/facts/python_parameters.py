@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from neurarch_rules.facts.python_file import ClassFacts, Site, nodes
+from neurarch_rules.facts.python_file import ClassFacts, Site
+from neurarch_schemas.documents.python_nodes import nodes
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, nodes, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, python_file
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="attention-mask-finite",

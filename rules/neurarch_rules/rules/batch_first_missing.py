@@ -14,10 +14,10 @@ from neurarch_rules.facts.python_file import (
     PythonFile,
     argument,
     has_stars,
-    nodes,
     python_file,
     self_attribute,
 )
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="batch-first-missing",

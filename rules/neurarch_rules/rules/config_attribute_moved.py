@@ -8,8 +8,9 @@ from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
 from neurarch_rules.facts.python_configs import config_parameters, transformers_type
-from neurarch_rules.facts.python_file import FUNCTIONS, Site, nodes, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, Site, python_file
 from neurarch_schemas.catalogue.load import config_type
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="config-attribute-moved",

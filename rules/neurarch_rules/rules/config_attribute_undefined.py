@@ -15,11 +15,11 @@ from neurarch_rules.facts.python_file import (
     PythonFile,
     Site,
     argument,
-    nodes,
     python_file,
     self_attribute,
 )
 from neurarch_rules.facts.spelling import closest
+from neurarch_schemas.documents.python_nodes import nodes
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed

@@ -7,7 +7,8 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
-from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, nodes, python_file, self_attribute
+from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, python_file, self_attribute
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="config-super-init-first",

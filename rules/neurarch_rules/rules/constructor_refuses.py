@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import nodes
 from neurarch_rules.facts.python_values import Refused, events, is_given
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="constructor-refuses",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, argument, has_stars, nodes, python_file, self_attribute
+from neurarch_rules.facts.python_file import ClassFacts, argument, has_stars, python_file, self_attribute
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="dropout-always-on",

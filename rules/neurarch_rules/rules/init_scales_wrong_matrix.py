@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, PythonFile, nodes, python_file, self_attribute
+from neurarch_rules.facts.python_file import ClassFacts, PythonFile, python_file, self_attribute
 from neurarch_rules.facts.python_parameters import NameTest, name_tests
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="init-scales-wrong-matrix",

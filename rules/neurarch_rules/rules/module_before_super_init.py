@@ -13,9 +13,9 @@ from neurarch_rules.facts.python_file import (
     assignments,
     first_argument,
     is_attribute_of,
-    nodes,
     python_file,
 )
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="module-before-super-init",

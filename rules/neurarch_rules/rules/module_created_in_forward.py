@@ -11,11 +11,11 @@ from neurarch_rules.facts.python_file import (
     FunctionNode,
     PythonFile,
     assignments,
-    nodes,
     python_file,
     self_attribute,
     unmoved,
 )
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="module-created-in-forward",

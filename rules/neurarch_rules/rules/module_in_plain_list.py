@@ -7,7 +7,8 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_containers import container, filled, is_empty, returned_container
-from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, assignments, nodes, python_file, self_attribute
+from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, assignments, python_file, self_attribute
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="module-in-plain-list",

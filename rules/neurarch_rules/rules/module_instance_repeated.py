@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, nodes, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, python_file
+from neurarch_schemas.documents.python_nodes import nodes
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed

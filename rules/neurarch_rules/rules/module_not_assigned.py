@@ -12,9 +12,9 @@ from neurarch_rules.facts.python_file import (
     first_argument,
     is_attribute_of,
     loads,
-    nodes,
     python_file,
 )
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="module-not-assigned",

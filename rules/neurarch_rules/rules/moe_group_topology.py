@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding
+from neurarch_rules.engine.finding import Finding, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import experts
 from neurarch_rules.facts.geometry import Named, named
@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Finding]:
 def _check(
     config: ModelConfig, count: Named, groups: Named, chosen: Named | None, selected: Named | None
 ) -> Iterator[Finding]:
-    softer = None if config.is_native else "warning"
+    softer: Severity | None = None if config.is_native else "warning"
     if count.value % groups.value:
         legal = [number for number in divisors(count.value) if count.value // number >= 2]
         yield Finding(
@@ -42,18 +42,17 @@ def _check(
             f"{either(legal[:8])}",
             place(config, count.key),
             (related(config, groups.key),),
-            severity=softer,  # type: ignore[arg-type]  # one of two literals
+            severity=softer,
         )
         return
     size = count.value // groups.value
     if size < 2:
         yield Finding(
             f"{groups.value} groups of 1 expert: a group is scored by the sum of its 2 best experts, so it needs at "
-            "least "
-            f"2; {groups.key} may be at most {count.value // 2}",
+            f"least 2; {groups.key} may be at most {count.value // 2}",
             place(config, groups.key),
             (related(config, count.key),),
-            severity=softer,  # type: ignore[arg-type]  # one of two literals
+            severity=softer,
         )
     if selected is None:
         return
@@ -62,16 +61,15 @@ def _check(
             f"{selected.value} of {groups.value} groups are to be selected: {selected.key} may be 1 to {groups.value}",
             place(config, selected.key),
             (related(config, groups.key),),
-            severity=softer,  # type: ignore[arg-type]  # one of two literals
+            severity=softer,
         )
     elif chosen is not None and selected.value * size < chosen.value:
         needed = -(-chosen.value // size)
         yield Finding(
             f"{selected.value} selected {'group' if selected.value == 1 else 'groups'} x {size} experts = "
             f"{selected.value * size} candidates, but {chosen.value} experts per token are wanted, so masked experts "
-            "are "
-            f"chosen: {selected.key} must be at least {needed}",
+            f"are chosen: {selected.key} must be at least {needed}",
             place(config, selected.key),
             (related(config, chosen.key), related(config, groups.key)),
-            severity=softer,  # type: ignore[arg-type]  # one of two literals
+            severity=softer,
         )

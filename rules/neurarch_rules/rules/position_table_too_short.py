@@ -8,15 +8,9 @@ from typing import NamedTuple
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import (
-    FunctionNode,
-    Site,
-    assignments,
-    first_argument,
-    nodes,
-    self_attribute,
-)
+from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, first_argument, self_attribute
 from neurarch_rules.facts.python_values import Built, Layer, Tensor, Value, events
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="position-table-too-short",

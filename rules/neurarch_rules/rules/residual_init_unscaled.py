@@ -15,11 +15,11 @@ from neurarch_rules.facts.python_file import (
     PythonFile,
     Site,
     argument,
-    nodes,
     python_file,
     self_attribute,
 )
 from neurarch_rules.facts.python_values import events
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="residual-init-unscaled",

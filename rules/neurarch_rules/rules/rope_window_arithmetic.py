@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Fix, Related
+from neurarch_rules.engine.finding import Finding, Fix, Related, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, rope
 from neurarch_rules.facts.fixes import replace_value
@@ -36,17 +36,17 @@ def check(context: Context) -> Iterator[Finding]:
                 for name, value in (("factor", factor), (rope.ORIGINAL, original))
                 if name in block.values
             )
-            sum_ = f"yarn factor {factor:g} x {original:,.0f} = {stretched:,.0f} tokens, but "
-            sum_ += f"{window.key} is {window.value:,}"
+            product = f"yarn factor {factor:g} x {original:,.0f} = {stretched:,.0f} tokens, but "
+            product += f"{window.key} is {window.value:,}"
             if window.value > stretched:
-                message = f"{sum_}: positions beyond {stretched:,.0f} are extrapolated"
+                message = f"{product}: positions beyond {stretched:,.0f} are extrapolated"
             else:
                 message = (
-                    f"{sum_}: engines stop there, so the stretched window is never used while short texts pay for it"
+                    f"{product}: engines stop there, so the stretched window is never used while short texts pay for it"
                 )
             fixes: tuple[Fix, ...] = ()
             if float(stretched).is_integer():
                 title = f"{window.key} = {int(stretched)}"
                 fixes = replace_value(context.analysis, pointer(config, window.key), int(stretched), title, "unsafe")
-            severity = None if window.value > stretched or window.value <= original else "info"
-            yield Finding(message, place(config, window.key), sides, fixes, severity=severity)  # type: ignore[arg-type]
+            severity: Severity | None = None if window.value > stretched or window.value <= original else "info"
+            yield Finding(message, place(config, window.key), sides, fixes, severity=severity)

@@ -13,10 +13,10 @@ from neurarch_rules.facts.python_file import (
     PythonFile,
     Site,
     assignments,
-    nodes,
     python_file,
     self_attribute,
 )
+from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
     name="tensor-not-registered",

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from neurarch_schemas.documents.python_nodes import children, nodes
+
 if TYPE_CHECKING:
     from neurarch_schemas.documents.document import Span
 
@@ -50,25 +52,19 @@ class Unit:
     @cached_property
     def _index(self) -> tuple[dict[str, list[ast.Call]], dict[ast.AST, ast.AST]]:
         calls: dict[str, list[ast.Call]] = {}
-        parents: dict[ast.AST, ast.AST] = {}
-        waiting: list[ast.AST] = []
+        parents: dict[ast.AST, ast.AST] = {statement: statement for statement in self.body}
         for statement in self.body:
-            parents[statement] = statement
-            waiting.append(statement)
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, ast.Call):
-                function = node.func
-                name = (
-                    function.attr
-                    if isinstance(function, ast.Attribute)
-                    else (function.id if isinstance(function, ast.Name) else "")
-                )
-                calls.setdefault(name, []).append(node)
-            for child in ast.iter_child_nodes(node):
-                if not isinstance(child, ast.expr_context):
+            for node in nodes(statement):
+                if isinstance(node, ast.Call):
+                    function = node.func
+                    name = (
+                        function.attr
+                        if isinstance(function, ast.Attribute)
+                        else (function.id if isinstance(function, ast.Name) else "")
+                    )
+                    calls.setdefault(name, []).append(node)
+                for child in children(node):
                     parents[child] = node
-                    waiting.append(child)
         return calls, parents
 
     @cached_property

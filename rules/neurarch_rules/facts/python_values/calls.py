@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from neurarch_rules.facts.data import facts
-from neurarch_rules.facts.python_file import ClassFacts, Site, has_stars, nodes
+from neurarch_rules.facts.python_file import ClassFacts, Site, has_stars
 from neurarch_rules.facts.python_values.arguments import Arguments
 from neurarch_rules.facts.python_values.constructions import Constructions
 from neurarch_rules.facts.python_values.events import Made
@@ -20,6 +20,7 @@ from neurarch_rules.facts.python_values.values import (
     Value,
     wrapped,
 )
+from neurarch_schemas.documents.python_nodes import nodes
 
 NAMESPACES = frozenset(
     ("types.SimpleNamespace", "argparse.Namespace", "easydict.EasyDict", "addict.Dict", "ml_collections.ConfigDict")

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, Site, first_argument, nodes
+from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, Site, first_argument
 from neurarch_rules.facts.python_values.arguments import Arguments, Binding
 from neurarch_rules.facts.python_values.events import Built
 from neurarch_rules.facts.python_values.state import DEPTH, Doubt, Return, Scope
 from neurarch_rules.facts.python_values.values import NOTHING, Instance, Value
+from neurarch_schemas.documents.python_nodes import nodes
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from neurarch_rules.facts.python_file import ClassFacts, PythonFile, Site, nodes
+from neurarch_rules.facts.python_file import ClassFacts, PythonFile, Site
 from neurarch_rules.facts.python_values.events import Events
 from neurarch_rules.facts.python_values.values import Value
+from neurarch_schemas.documents.python_nodes import kept, nodes
 
 MUTATING = frozenset(
     ("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort", "popitem")
@@ -79,9 +79,12 @@ class State(ABC):
     def _block(self, body: list[ast.stmt], scope: Scope) -> None: ...
 
 
-@lru_cache(maxsize=4096)
 def stored(node: ast.AST) -> tuple[str, ...]:
     """Names that a part of the code assigns, or whose containers it changes."""
+    return kept(node, _stored)
+
+
+def _stored(node: ast.AST) -> tuple[str, ...]:
     found: list[str] = []
     for each in nodes(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):

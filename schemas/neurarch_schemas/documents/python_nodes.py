@@ -1,0 +1,95 @@
+"""What stands in a part of Python code, kept with the syntax tree that it describes.
+
+Trees are kept by content (see ``python_units``) and many rules look at the same parts, so each part is walked once.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeVar, cast
+
+N = TypeVar("N", bound=ast.AST)
+T = TypeVar("T")
+
+_NO_NODES = frozenset(
+    (
+        "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "lineno",
+        "module", "op", "ops", "rest", "simple", "tag", "type_comment",
+    )
+)  # fmt: skip
+"""Fields that hold texts, numbers or an operator."""
+_EXCEPT: Mapping[str, tuple[str, ...]] = {
+    "Constant": ("value",),
+    "MatchSingleton": ("value",),
+    "Global": ("names",),
+    "Nonlocal": ("names",),
+}
+
+
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    left_out = (
+        _EXCEPT.get(kind.__name__, ())
+        if kind.__name__ == "TypeAlias"
+        else (
+            "name",
+            *_EXCEPT.get(kind.__name__, ()),
+        )
+    )
+    return tuple(name for name in kind._fields if name not in _NO_NODES and name not in left_out)
+
+
+_FIELDS: Final[Mapping[type[ast.AST], tuple[str, ...]]] = {
+    kind: _fields(kind) for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+"""For each type of node the fields that hold others."""
+
+
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes right below one, operators and contexts (load, store) left out."""
+    for name in _FIELDS[type(node)]:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            yield from (item for item in value if item is not None)
+        elif value is not None:
+            yield value
+
+
+def kept(node: N, compute: Callable[[N], T]) -> T:
+    """What a function of a part alone gives, computed once for each part and function; the tree holds it."""
+    facts = vars(node).setdefault("_kept", {})
+    if compute not in facts:
+        facts[compute] = compute(node)
+    return cast(T, facts[compute])
+
+
+def nodes(node: ast.AST) -> tuple[ast.AST, ...]:
+    """A node and all below it, outer before inner."""
+    return kept(node, _nodes)
+
+
+def nodes_of(node: ast.AST, kind: type[N]) -> tuple[N, ...]:
+    """Of ``nodes`` those of one type."""
+    return cast("tuple[N, ...]", kept(node, _by_type).get(kind, ()))
+
+
+def _nodes(node: ast.AST) -> tuple[ast.AST, ...]:
+    found: list[ast.AST] = [node]
+    for each in found:
+        for name in _FIELDS[type(each)]:
+            value = getattr(each, name, None)
+            if value.__class__ is list:
+                found += value if None not in value else [item for item in value if item is not None]
+            elif value is not None:
+                found.append(value)
+    return tuple(found)
+
+
+def _by_type(node: ast.AST) -> dict[type[ast.AST], tuple[ast.AST, ...]]:
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    for each in nodes(node):
+        found.setdefault(type(each), []).append(each)
+    return {kind: tuple(those) for kind, those in found.items()}
+
+
+__all__ = ["children", "kept", "nodes", "nodes_of"]
