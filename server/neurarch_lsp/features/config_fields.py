@@ -88,16 +88,11 @@ def uses(text: str, name: str, classes: Collection[str]) -> list[Span]:
     if name not in text:
         return []
     receivers = {match[1] for match in _ANNOTATED.finditer(text) if match[2] in classes} | RECEIVERS
-    found: list[Span] = []
-    for match in TOKEN.finditer(text):
-        if match.lastgroup != "name" or "." not in match.group():
-            continue
-        at = match.start()
-        parts = match.group().split(".")
-        for number, part in enumerate(parts):
-            if number and part == name and _holds_config(parts[number - 1], receivers):
-                found.append((at, at + len(part)))
-            at += len(part) + 1
+    found = [
+        span
+        for owner, part, span in _attributes(text, 0, len(text))
+        if part == name and _holds_config(owner, receivers)
+    ]
     found += [
         match.span(2)
         for match in _GETATTR.finditer(text)
@@ -114,15 +109,22 @@ def used_at(text: str, offset: int) -> tuple[str, Span] | None:
     line = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     known = {match[1] for match in _ANNOTATED.finditer(text) if _CONFIG_CLASS.search(match[2])} | RECEIVERS
-    for match in TOKEN.finditer(text, line, len(text) if end < 0 else end):
-        if match.start() > offset:
-            break
-        at, parts = match.start(), match.group().split(".") if match.lastgroup == "name" else []
-        for number, part in enumerate(parts):
-            if number and at <= offset <= at + len(part) and _holds_config(parts[number - 1], known):
-                return part, (at, at + len(part))
-            at += len(part) + 1
+    for owner, part, span in _attributes(text, line, len(text) if end < 0 else end):
+        if span[0] <= offset <= span[1] and _holds_config(owner, known):
+            return part, span
     return None
+
+
+def _attributes(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
+    """Of "model.config.size" the attributes, each with the name before it and its own place."""
+    for match in TOKEN.finditer(text, start, end):
+        if match.lastgroup != "name":
+            continue
+        owner, *parts = match.group().split(".")
+        at = match.start() + len(owner) + 1
+        for part in parts:
+            yield owner, part, (at, at + len(part))
+            owner, at = part, at + len(part) + 1
 
 
 def _holds_config(name: str, receivers: Collection[str]) -> bool:
