@@ -97,10 +97,10 @@ def _computed(analysis: Analysis, clock: Callable[[], float]) -> list[tuple[str,
 def _of_config_calls(
     analysis: Analysis, options: Options, crashes: list[Crash]
 ) -> list[tuple[Finding, RuleInfo | None]]:
-    from neurarch_rules.engine import python_configs
+    from neurarch_rules.engine import config_calls
 
     try:
-        found = list(python_configs.findings(analysis, options))
+        found = list(config_calls.findings(analysis, options))
     except Exception as error:  # as for a rule
         crashes.append(Crash("the reading of config classes", error))
         return []

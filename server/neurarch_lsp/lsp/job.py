@@ -109,8 +109,8 @@ def run(job: Job, ticket: Poll) -> Analysed:
 
 
 def _run(job: Job, ticket: Poll) -> Analysed:
-    from neurarch_lsp.analyse import analyse
     from neurarch_lsp.features import settings_file
+    from neurarch_rules.engine.analyse import analyse
 
     document = job.document
     marks = {"start": time.perf_counter()}
@@ -154,7 +154,7 @@ def _run(job: Job, ticket: Poll) -> Analysed:
 
 
 def _run_python(job: Job, ticket: Poll, options: Options, problem: SettingsError | None, excluded: bool) -> Analysed:
-    from neurarch_lsp.analyse import analyse
+    from neurarch_rules.engine.analyse import analyse
     from neurarch_schemas.documents.python_document import PythonDocument
 
     document = job.document
