@@ -1,8 +1,8 @@
 """What a value may be, as data, and how to say that one is not.
 
 An entry is an object with some of ``type`` (JSON kinds; "float" is written with a decimal point), ``one_of``,
-``prefixes`` (words may also start so), ``sizes`` (so many positive whole numbers in a list), ``above``, ``at_least``,
-``below``, ``at_most``.
+``any_case`` (of words), ``prefixes`` (words may also start so), ``sizes`` (so many positive whole numbers in a list),
+``above``, ``at_least``, ``below``, ``at_most``.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ def requirement(value: JSONValue, allowed: Mapping[str, Any]) -> str | None:
         return None
     if isinstance(value, str) and value.startswith(tuple(allowed.get("prefixes", ()))):
         return None
+    if allowed.get("any_case") and isinstance(value, str):
+        value = value.lower()
     if "one_of" in allowed and not any(_same(value, item) for item in allowed["one_of"]):
         return either([quoted(item) for item in allowed["one_of"] if item is not None])
     if "type" in allowed and not any(_is_kind(kind, value) for kind in allowed["type"]):

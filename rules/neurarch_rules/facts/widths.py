@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neurarch_rules.facts import geometry
 from neurarch_rules.facts.geometry import Named
 from neurarch_rules.facts.places import integer
 
@@ -37,6 +38,14 @@ def feed_forward_widths(context: Context, config: ModelConfig) -> list[Named]:
         if used is None or value in used or 2 * value in used:
             found.append(Named(key, value))
     return found
+
+
+def attention_widths(config: ModelConfig) -> list[Named]:
+    """The width of all heads together, which the output projection reads; [] for latent attention."""
+    heads, size = geometry.heads(config), geometry.head_dim(config)
+    if heads is None or size is None or geometry.is_latent(config):
+        return []
+    return [Named(heads.key, heads.value * size)]
 
 
 def _dimensions(context: Context) -> frozenset[int] | None:

@@ -7,9 +7,10 @@ from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.decoder import decoder_config
-from neurarch_rules.facts.places import place
-from neurarch_rules.facts.quantization import quantization
-from neurarch_rules.facts.widths import feed_forward_widths
+from neurarch_rules.facts.places import place, related
+from neurarch_rules.facts.quantization import NOT_CONVERTED, Quantization, quantization
+from neurarch_rules.facts.widths import attention_widths, feed_forward_widths
+from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
     name="quant-kernel-shape",
@@ -21,6 +22,10 @@ RULE = RuleInfo(
 
 KERNEL_INPUT = 128
 """Marlin kernels want the input dimension of a matrix to be a multiple of this (vLLM, marlin_utils)."""
+
+LIMITED = ("modules_in_block_to_quantize", "dynamic", "block_name_to_quantize")
+"""Keys that take modules in or out one by one."""
+ATTENTION = ("attn", "attention", "_proj", "qkv", "layers", "blocks")
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -37,6 +42,8 @@ def check(context: Context) -> Iterator[Finding]:
     widths = feed_forward_widths(context, config)
     if hidden is not None:
         widths.append(hidden)
+    if _covers_attention(block):
+        widths += [item for item in attention_widths(config) if hidden is None or item.value != hidden.value]
     for width in widths:
         key = "config_groups" if block.method == "compressed-tensors" else "group_size"
         where = (Related(block.place(key), f"group_size is {group}"),) if group else ()
@@ -56,3 +63,29 @@ def check(context: Context) -> Iterator[Finding]:
                 place(config, width.key),
                 where,
             )
+    yield from _unpacked_keys(config, block)
+
+
+def _unpacked_keys(config: ModelConfig, block: Quantization) -> Iterator[Finding]:
+    """A 32-bit word holds the zero points of several outputs: those of the key projection must fill whole words."""
+    bits, heads, size = block.integer("bits"), geometry.kv_heads(config), geometry.head_dim(config)
+    if block.method not in ("gptq", "awq") or bits not in (4, 8) or geometry.is_latent(config):
+        return
+    if heads is None or size is None or not _covers_attention(block):
+        return
+    width, packed = heads.value * size, 32 // bits
+    if width % packed:
+        yield Finding(
+            f"{heads.value} KV heads of {size} are {width} outputs, and {packed} of {bits} bits share a 32-bit word "
+            f"({width} % {packed} = {width % packed}): {block.method} cannot pack the key and value projections",
+            place(config, heads.key),
+            (Related(block.place("bits"), f"bits is {bits}"), related(config, "head_dim")),
+        )
+
+
+def _covers_attention(block: Quantization) -> bool:
+    """Whether the block names no module, in a list or by a pattern, that may be the attention."""
+    named = [*(block.values.get(key) for key in NOT_CONVERTED), *(block.values.get(key) for key in LIMITED)]
+    return block.method in ("gptq", "awq") and not any(
+        word in str(names) for names in named if names for word in ATTENTION
+    )

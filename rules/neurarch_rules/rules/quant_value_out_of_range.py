@@ -11,7 +11,8 @@ from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.fixes import replace_value
 from neurarch_rules.facts.places import whole_number
 from neurarch_rules.facts.quantization import Quantization, quantization
-from neurarch_rules.facts.words import quoted
+from neurarch_rules.facts.spelling import closest
+from neurarch_rules.facts.words import either, quoted
 from neurarch_schemas.documents.json_value import JSONValue
 
 RULE = RuleInfo(
@@ -52,6 +53,8 @@ def check(context: Context) -> Iterator[Finding]:
         )
     if method == "compressed-tensors":
         yield from _schemes(context, block)
+    elif method == "torchao":
+        yield from _torchao(block)
 
 
 def _method(block: Quantization) -> str:
@@ -131,3 +134,42 @@ def _scheme(context: Context, block: Quantization, values: JSONValue, *path: str
             "one scale a token can only be computed while running: strategy token needs dynamic true",
             block.place(*path, "dynamic" if "dynamic" in values else "strategy"),
         )
+
+
+def _torchao(block: Quantization) -> Iterator[Finding]:
+    """quant_type is what torchao writes of its own configuration: {"default": {"_type": ..., "_data": ...}}."""
+    kind, words = block.values.get("quant_type"), facts("quantization_values")["torchao_words"]
+    if isinstance(kind, str) and kind in words:
+        yield Finding(
+            f"transformers 5 no longer takes the word {quoted(kind)} for a quant_type and refuses the block: save the "
+            "model again, so that torchao's configuration is written out",
+            block.place("quant_type"),
+            severity="warning",
+        )
+    elif isinstance(kind, str):
+        yield Finding(
+            f"torchao has no quantization {quoted(kind)}: releases of transformers that take a word know "
+            f"{either([quoted(word) for word in words])}",
+            block.place("quant_type"),
+        )
+    elif isinstance(kind, dict):
+        inner = kind.get("default")
+        if len(kind) != 1 or not isinstance(inner, dict) or not {"_type", "_data"} <= inner.keys():
+            yield Finding(
+                'quant_type must be {"default": {"_type": ..., "_data": ...}}, as torchao writes its configuration: '
+                "transformers refuses the block",
+                block.place("quant_type"),
+            )
+            return
+        name, classes = inner["_type"], facts("quantization_values")["torchao_classes"]
+        meant = closest(name, classes) if isinstance(name, str) and name not in classes else None
+        if meant is not None and _digits(meant) == _digits(str(name)):
+            yield Finding(
+                f"torchao has no class {name} (did you mean {meant}?): the model cannot be loaded",
+                block.place("quant_type", "default", "_type"),
+            )
+
+
+def _digits(name: str) -> str:
+    """Widths in a name: another width is another class, which a newer torchao may have."""
+    return "".join(letter for letter in name if letter.isdigit())

@@ -3,11 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Place
+from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.allowed import requirement
+from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.fixes import rename_key
 from neurarch_rules.facts.keys import partner, unread
 from neurarch_rules.facts.places import as_written, configs, related, shown_name
+from neurarch_rules.facts.quantization import Quantization, quantization
 from neurarch_rules.facts.sources import config_type
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
@@ -62,6 +65,36 @@ def check(context: Context) -> Iterator[Finding]:
                 Place(unused),
                 (related(config, conflict.name),),
             )
+    block = quantization(context.analysis)
+    if block is not None:
+        yield from _in_block(context, block)
+
+
+def _in_block(context: Context, block: Quantization) -> Iterator[Finding]:
+    """Names that only the tool which wrote the block, and some engines, know."""
+    for key, other in facts("quantization_values")["other_names"].get(block.method, {}).items():
+        value, name = block.values.get(key), other["name"]
+        if value is None or requirement(value, facts("quantization_values")["methods"][block.method].get(name, {})):
+            continue  # another name does not help
+        if name in block.values:
+            if block.values[name] != value:
+                yield Finding(
+                    f"{key} {quoted(value)} differs from {name} {quoted(block.values[name])}: transformers reads "
+                    f"{name}, vLLM {key}, and one of them takes the weights for what they are not",
+                    block.place(key),
+                    (Related(block.place(name), f"{name} is {quoted(block.values[name])}"),),
+                    severity="warning",
+                )
+            continue
+        pointer = join_pointer(block.pointer, key)
+        is_same = value == other["default"]
+        yield Finding(
+            f"transformers does not read {key}; its key is {name}, and the default {other['default']}"
+            + (", which happens to be the same, is used" if is_same else f" is used for weights packed with {value}"),
+            Place(pointer, on="key"),
+            fixes=rename_key(context.analysis, pointer, name, f"rename to {name}"),
+            severity=None if is_same else "warning",
+        )
 
 
 def _effective(config: ModelConfig, name: str) -> JSONValue:

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts import geometry
 from neurarch_rules.facts.decoder import decoder_config
 from neurarch_rules.facts.places import place
 from neurarch_rules.facts.quantization import GROUPED, quantization
-from neurarch_rules.facts.widths import feed_forward_widths
+from neurarch_rules.facts.widths import attention_widths, feed_forward_widths
 from neurarch_rules.facts.words import either
-from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
     name="tensor-parallel-quantization",
@@ -35,7 +33,7 @@ def check(context: Context) -> Iterator[Finding]:
     else:
         return
     where = (Related(block.place(name), f"{name} is {block.values[name]}"),)
-    for width in [*feed_forward_widths(context, config), *_attention(config)]:
+    for width in [*feed_forward_widths(context, config), *attention_widths(config)]:
         if width.value % ranks or (width.value // ranks) % size == 0:
             continue
         legal = [count for count in range(1, 65) if width.value % count == 0 and (width.value // count) % size == 0]
@@ -51,11 +49,3 @@ def check(context: Context) -> Iterator[Finding]:
             place(config, width.key),
             where,
         )
-
-
-def _attention(config: ModelConfig) -> list[geometry.Named]:
-    """The width of all heads together, which the output projection reads."""
-    heads, size = geometry.heads(config), geometry.head_dim(config)
-    if heads is None or size is None or geometry.is_latent(config):
-        return []
-    return [geometry.Named(heads.key, heads.value * size)]
