@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from neurarch_rules.engine.finding import Fix, Place, Related
 from neurarch_rules.facts.data import fact_set, facts
+from neurarch_rules.facts.python_reach import Reach
 from neurarch_schemas.config_calls.names import imported_names
 from neurarch_schemas.documents.document import TextEdit
 from neurarch_schemas.documents.python_nodes import kept, nodes
@@ -157,6 +158,15 @@ class PythonFile:
             for node in placed.unit.body
             if isinstance(node, FUNCTIONS)
         }
+
+    @cached_property
+    def reach(self) -> Reach:
+        return Reach(self.units, self.imports)
+
+    @cached_property
+    def derived(self) -> frozenset[ClassFacts]:
+        """The classes that others of this file derive from."""
+        return frozenset(base for found in self.classes.values() for base in found.own_bases)
 
     @cached_property
     def modules(self) -> tuple[ClassFacts, ...]:

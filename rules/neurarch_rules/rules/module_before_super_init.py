@@ -15,6 +15,7 @@ from neurarch_rules.facts.python_file import (
     is_attribute_of,
     python_file,
 )
+from neurarch_rules.facts.python_reach import of_classes
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -30,18 +31,21 @@ REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_
 
 
 def check(context: Context) -> Iterator[Finding]:
-    for found in python_file(context).modules:
-        method = found.methods.get("__init__")
-        if method is None or not found.has_known_bases or found.node.decorator_list:
+    return of_classes(python_file(context).modules, _of_class)
+
+
+def _of_class(found: ClassFacts) -> Iterator[Finding]:
+    method = found.methods.get("__init__")
+    if method is None or not found.has_known_bases or found.node.decorator_list:
+        return
+    first = _initialized(found, method, frozenset())
+    for node in _own_nodes(method):
+        if first is not None and node.lineno >= first.lineno:
             continue
-        first = _initialized(found, method, frozenset())
-        for node in _own_nodes(method):
-            if first is not None and node.lineno >= first.lineno:
-                continue
-            target = _registered(found, method, node) or _in_helper(found, method, node)
-            if target is not None:
-                yield _finding(found, target, first)
-                break
+        target = _registered(found, method, node) or _in_helper(found, method, node)
+        if target is not None:
+            yield _finding(found, target, first)
+            break
 
 
 def _own_nodes(method: FunctionNode) -> list[ast.stmt | ast.expr]:

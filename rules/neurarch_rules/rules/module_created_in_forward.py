@@ -15,6 +15,7 @@ from neurarch_rules.facts.python_file import (
     self_attribute,
     unmoved,
 )
+from neurarch_rules.facts.python_reach import of_classes
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -32,10 +33,12 @@ KEPT_CHECKS = ("hasattr", "getattr", "isinstance")
 
 
 def check(context: Context) -> Iterator[Finding]:
-    file = python_file(context)
-    for found in file.modules:
-        for method in _run_by_forward(found):
-            yield from _in_method(file, found, method)
+    return of_classes(python_file(context).modules, _of_class)
+
+
+def _of_class(found: ClassFacts) -> Iterator[Finding]:
+    for method in _run_by_forward(found):
+        yield from _in_method(found.file, found, method)
 
 
 def _run_by_forward(found: ClassFacts) -> list[FunctionNode]:

@@ -7,7 +7,15 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_containers import container, filled, is_empty, returned_container
-from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, assignments, python_file, self_attribute
+from neurarch_rules.facts.python_file import (
+    ClassFacts,
+    FunctionNode,
+    assigned_in,
+    assignments,
+    python_file,
+    self_attribute,
+)
+from neurarch_rules.facts.python_reach import of_classes
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -25,19 +33,20 @@ WRAPPERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Paramete
 
 
 def check(context: Context) -> Iterator[Finding]:
-    file = python_file(context)
-    for found in file.modules:
-        for name, method in found.methods.items():
-            if name == "forward":
+    return of_classes(python_file(context).modules, _of_class)
+
+
+def _of_class(found: ClassFacts) -> Iterator[Finding]:
+    for name, method in found.methods.items():
+        if name == "forward":
+            continue
+        for target, value in assigned_in(method):
+            attribute = self_attribute(target)
+            if attribute is None or value is None:
                 continue
-            for node in nodes(method):
-                for target, value in assignments(node):
-                    attribute = self_attribute(target)
-                    if attribute is None or value is None:
-                        continue
-                    kind = _kept(found, method, attribute, value)
-                    if kind is not None and not _is_registered(found, attribute, value):
-                        yield _finding(found, attribute, value, kind)
+            kind = _kept(found, method, attribute, value)
+            if kind is not None and not _is_registered(found, attribute, value):
+                yield _finding(found, attribute, value, kind)
 
 
 def _kept(found: ClassFacts, method: FunctionNode, attribute: str, value: ast.expr) -> str | None:
@@ -60,9 +69,7 @@ def _kept(found: ClassFacts, method: FunctionNode, attribute: str, value: ast.ex
 
 def _local(found: ClassFacts, method: FunctionNode, name: str) -> str | None:
     """The kind of a local container of modules made in this method, which nothing else receives."""
-    values = [
-        value for node in nodes(method) for target, value in assignments(node) if getattr(target, "id", "") == name
-    ]
+    values = [value for target, value in assigned_in(method) if getattr(target, "id", "") == name]
     made = [value for value in values if value is not None]
     if len(made) != 1 or any(isinstance(node, ast.Delete) for node in nodes(method)):
         return None

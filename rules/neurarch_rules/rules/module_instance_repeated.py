@@ -8,6 +8,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, python_file
+from neurarch_rules.facts.python_reach import of_units
 from neurarch_schemas.documents.python_nodes import nodes
 
 if TYPE_CHECKING:
@@ -29,17 +30,19 @@ DELIBERATE = ("shared", "same", "tied")
 
 
 def check(context: Context) -> Iterator[Finding]:
-    file = python_file(context)
-    for placed in file.units:
-        for node in placed.unit.parents:
-            if isinstance(node, ast.ListComp | ast.GeneratorExp) and _same_in_all(file, placed.unit.parents, node):
-                yield _of_comprehension(Site(placed, node), node)
-            if isinstance(node, ast.arguments):
-                yield from _as_default(file, placed, node)
-            if isinstance(node, ast.For):
-                yield from _in_loop(file, Site(placed, node), node)
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-                yield from _of_product(file, Site(placed, node), node)
+    return of_units(python_file(context), _of_unit)
+
+
+def _of_unit(file: PythonFile, placed: Placed) -> Iterator[Finding]:
+    for node in placed.unit.parents:
+        if isinstance(node, ast.ListComp | ast.GeneratorExp) and _same_in_all(file, placed.unit.parents, node):
+            yield _of_comprehension(Site(placed, node), node)
+        if isinstance(node, ast.arguments):
+            yield from _as_default(file, placed, node)
+        if isinstance(node, ast.For):
+            yield from _in_loop(file, Site(placed, node), node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            yield from _of_product(file, Site(placed, node), node)
 
 
 def _as_default(file: PythonFile, placed: Placed, arguments: ast.arguments) -> Iterator[Finding]:

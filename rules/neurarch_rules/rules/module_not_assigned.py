@@ -14,6 +14,7 @@ from neurarch_rules.facts.python_file import (
     loads,
     python_file,
 )
+from neurarch_rules.facts.python_reach import of_classes
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -27,23 +28,25 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    file = python_file(context)
-    for found in file.modules:
-        method = found.methods.get("__init__")
-        if method is None or any(isinstance(node, ast.Call) and _reads_locals(node) for node in nodes(method)):
+    return of_classes(python_file(context).modules, _of_class)
+
+
+def _of_class(found: ClassFacts) -> Iterator[Finding]:
+    method = found.methods.get("__init__")
+    if method is None or any(isinstance(node, ast.Call) and _reads_locals(node) for node in nodes(method)):
+        return
+    own = first_argument(method)
+    for node in nodes(method):
+        if isinstance(node, ast.Expr):
+            yield from _thrown_away(found, own, node)
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             continue
-        own = first_argument(method)
-        for node in nodes(method):
-            if isinstance(node, ast.Expr):
-                yield from _thrown_away(found, own, node)
-            if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
-                continue
-            name = node.targets[0].id
-            if name.startswith("_") or not _is_lost(found, method, node.value, name):
-                continue
-            if any(isinstance(item, ast.Global | ast.Nonlocal) and name in item.names for item in nodes(method)):
-                continue
-            yield _finding(found, own, node, name)
+        name = node.targets[0].id
+        if name.startswith("_") or not _is_lost(found, method, node.value, name):
+            continue
+        if any(isinstance(item, ast.Global | ast.Nonlocal) and name in item.names for item in nodes(method)):
+            continue
+        yield _finding(found, own, node, name)
 
 
 def _reads_locals(call: ast.Call) -> bool:

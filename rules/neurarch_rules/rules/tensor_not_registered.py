@@ -16,6 +16,7 @@ from neurarch_rules.facts.python_file import (
     python_file,
     self_attribute,
 )
+from neurarch_rules.facts.python_reach import of_classes
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -44,11 +45,12 @@ MOVED = re.compile(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    file = python_file(context)
-    for found in file.modules:
-        init = found.methods.get("__init__")
-        if init is None:
-            continue
+    return of_classes(python_file(context).modules, _of_class)
+
+
+def _of_class(found: ClassFacts) -> Iterator[Finding]:
+    file, init = found.file, found.methods.get("__init__")
+    if init is not None:
         for attribute, values in found.assigned.items():
             if len(values) != 1 or values[0] is None or _is_wrapped(found, attribute):
                 continue

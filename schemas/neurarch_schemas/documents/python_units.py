@@ -13,9 +13,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from neurarch_schemas.documents.python_nodes import children, nodes
+from neurarch_schemas.documents.python_nodes import children, nodes, nodes_of
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.document import Span
@@ -24,6 +25,7 @@ KEPT = 600
 """Statements kept by content: those of a few large files."""
 _LONG_STRING = re.compile(r"'''|\"\"\"")
 _BEGINS = re.compile(r"^(?=[^\s#)\]}\\])", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _CONTINUES = re.compile(r"(?:else|elif|except|finally)\b")
 
 
@@ -42,6 +44,27 @@ class Unit:
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         return self._index[1]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Equal for equal texts."""
+        return blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name the text mentions in any way, also in a string."""
+        return frozenset(_WORD.findall(self.text))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names that may be those of the module level: parameters in their function are not."""
+        own: set[ast.AST] = set()
+        for node in self.parents:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                given = {item.arg for item in nodes_of(node.args, ast.arg)}
+                for part in node.body if isinstance(node.body, list) else [node.body]:
+                    own.update(name for name in nodes_of(part, ast.Name) if name.id in given)
+        return frozenset(node.id for node in self.parents if isinstance(node, ast.Name) and node not in own)
 
     @cached_property
     def imports(self) -> tuple[ast.Import | ast.ImportFrom, ...]:
