@@ -41,6 +41,8 @@ class Analysis(Record):
     kind: FileKind
     folder: Folder
     config: ModelConfig | None
+    uncertain: str | None = None
+    """Why the document may not say all of what runs, where its reader knows (a config in Python code)."""
 
     @cached_property
     def built(self) -> Built:
@@ -61,6 +63,8 @@ class Analysis(Record):
         """
         from neurarch_schemas.config.check_types import check_types
 
+        if self.uncertain is not None:
+            return self.uncertain
         broken = [problem for problem in self.document.problems if problem.rule == "json-syntax"]
         if broken:
             return f"the file is not valid JSON ({broken[0].message})"

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from neurarch_schemas.accounting.parameters import active_share
-from neurarch_schemas.modules.tree import AttentionShape, Module, Part, Visit, walk
+from neurarch_schemas.modules.tree import TOWERS, AttentionShape, Module, Part, Visit, walk
 from neurarch_schemas.record import Record
-
-TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
 
 
 class ForwardCost(Record):

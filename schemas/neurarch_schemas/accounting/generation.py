@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_schemas.accounting.flops import TOWERS, ForwardCost, cost_of
-from neurarch_schemas.modules.tree import Module, Visit, walk
+from neurarch_schemas.accounting.flops import ForwardCost, cost_of
+from neurarch_schemas.modules.tree import TOWERS, Module, Visit, walk
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from neurarch_schemas.documents.python_units import Placed, Unit
 
 if TYPE_CHECKING:
-    from neurarch_schemas.config_calls.reader import Names, Pair, Reader
+    from neurarch_schemas.config_calls.names import Names
+    from neurarch_schemas.config_calls.reader import Pair, Reader
     from neurarch_schemas.documents.document import Span
     from neurarch_schemas.documents.json_value import JSONValue
     from neurarch_schemas.documents.nodes import Node

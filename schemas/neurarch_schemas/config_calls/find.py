@@ -14,8 +14,8 @@ from neurarch_schemas.config_calls import damaged
 from neurarch_schemas.config_calls.bindings import Bindings
 from neurarch_schemas.config_calls.changes import changes
 from neurarch_schemas.config_calls.document import PythonConfigDocument
-from neurarch_schemas.config_calls.names import imported_names
-from neurarch_schemas.config_calls.reader import Names, Reader
+from neurarch_schemas.config_calls.names import Names, imported_names
+from neurarch_schemas.config_calls.reader import Reader
 from neurarch_schemas.config_calls.values import Unknown
 from neurarch_schemas.documents.pointer import parent_pointer, split_pointer
 from neurarch_schemas.documents.python_units import split
@@ -53,10 +53,7 @@ class ConfigCall(Record):
 
     @cached_property
     def analysis(self) -> Analysis:
-        found = Analysis(self.document, "config", Folder(), read_config(self.document.data))
-        if self.uncertain is not None:
-            found.__dict__["doubt"] = self.uncertain  # what the cached property would hold
-        return found
+        return Analysis(self.document, "config", Folder(), read_config(self.document.data), self.uncertain)
 
     @property
     def uncertain(self) -> str | None:

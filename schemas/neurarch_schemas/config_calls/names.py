@@ -1,16 +1,17 @@
-"""Which model type a class name in Python code means."""
+"""What names in Python code mean: what is imported, what is bound once, which model type a class stands for."""
 
 from __future__ import annotations
 
 import ast
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.catalogue.load import index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from neurarch_schemas.config_calls.bindings import Bindings
     from neurarch_schemas.documents.python_units import Placed
 
 
@@ -51,3 +52,29 @@ def type_of(qualified: str | None) -> str | None:
     if qualified is None or not qualified.startswith("transformers."):
         return None
     return types_by_class().get(qualified.rpartition(".")[2])
+
+
+class Names:
+    """What names of a file mean: imported ones, and those bound once. ``own`` are the classes it defines."""
+
+    def __init__(self, imports: Mapping[str, str], own: frozenset[str], bindings: Callable[[], Bindings]) -> None:
+        self._imports = imports
+        self._own = own
+        self._make_bindings = bindings
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """Made when first asked for: few files need them."""
+        return self._make_bindings()
+
+    def qualified(self, node: ast.AST) -> str | None:
+        """``transformers.LlamaConfig``; None for what is no imported name."""
+        if isinstance(node, ast.Name):
+            return None if node.id in self._own else self._imports.get(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self.qualified(node.value)
+            return None if base is None else f"{base}.{node.attr}"
+        return None
+
+    def model_type(self, node: ast.AST) -> str | None:
+        return type_of(self.qualified(node))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from neurarch_schemas.catalogue.load import enumerations
-from neurarch_schemas.config_calls.names import type_of
 from neurarch_schemas.config_calls.values import Unknown, binary, plain, unary
 from neurarch_schemas.documents.nodes import Member, Node
 from neurarch_schemas.documents.pointer import join_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from neurarch_schemas.config_calls.bindings import Bindings
+    from neurarch_schemas.config_calls.names import Names
     from neurarch_schemas.documents.document import Span
     from neurarch_schemas.documents.json_value import JSONValue
     from neurarch_schemas.documents.python_units import Placed
@@ -24,32 +22,6 @@ if TYPE_CHECKING:
     """Key, its span, the value's span, the value, and the node of a value that is an object or list."""
 
 MAX_DEPTH = 24
-
-
-class Names:
-    """What names of a file mean: imported ones, and those bound once. ``own`` are the classes it defines."""
-
-    def __init__(self, imports: Mapping[str, str], own: frozenset[str], bindings: Callable[[], Bindings]) -> None:
-        self._imports = imports
-        self._own = own
-        self._make_bindings = bindings
-
-    @cached_property
-    def bindings(self) -> Bindings:
-        """Made when first asked for: few files need them."""
-        return self._make_bindings()
-
-    def qualified(self, node: ast.AST) -> str | None:
-        """``transformers.LlamaConfig``; None for what is no imported name."""
-        if isinstance(node, ast.Name):
-            return None if node.id in self._own else self._imports.get(node.id)
-        if isinstance(node, ast.Attribute):
-            base = self.qualified(node.value)
-            return None if base is None else f"{base}.{node.attr}"
-        return None
-
-    def model_type(self, node: ast.AST) -> str | None:
-        return type_of(self.qualified(node))
 
 
 class Reader:

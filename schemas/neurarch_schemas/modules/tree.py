@@ -33,7 +33,8 @@ Part = Literal[
 ]
 
 
-_TOWERS = ("vision", "audio", "projector")
+TOWERS: frozenset[Part] = frozenset({"vision", "audio", "projector"})
+"""Parts that read an input of their own; what stands inside of one is of it, whatever it is."""
 
 
 class Tensor(NamedTuple):
@@ -235,7 +236,7 @@ def walk(module: Module, path: str = "") -> Iterator[Visit]:
 def _visit(
     found: list[Visit], module: Module, path: str, times: int, part: Part, routing: Routing | None, passes: int
 ) -> None:
-    if part not in _TOWERS:
+    if part not in TOWERS:
         part = module.part or part
     routing = module.routing or routing
     passes *= module.passes

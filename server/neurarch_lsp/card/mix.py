@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.profile import TOWERS
 from neurarch_lsp.render.model_numbers import attention_name
-from neurarch_schemas.modules.tree import Module, Stack, walk
+from neurarch_schemas.modules.tree import TOWERS, Module, Stack, walk
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
-from neurarch_schemas.modules.tree import AttentionShape, Routing
+from neurarch_schemas.modules.tree import TOWERS, AttentionShape, Routing
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from neurarch_schemas.config.model_config import ModelConfig
     from neurarch_schemas.modules.tree import Visit
 
-TOWERS = frozenset({"vision", "audio", "projector"})
 MTP_KEYS = (
     "num_nextn_predict_layers",
     "num_mtp_modules",

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.layer_order import Order, StructureRow, layer_rows, own_tensors, row_of
-from neurarch_lsp.card.profile import TOWERS, language_config
-from neurarch_schemas.modules.tree import Module, Run, Stack, walk
+from neurarch_lsp.card.profile import language_config
+from neurarch_schemas.modules.tree import TOWERS, Module, Run, Stack, walk
 from neurarch_schemas.record import replace
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from neurarch_lsp.card.figure import figure
 from neurarch_lsp.card.layer_order import StructureRow
 from neurarch_lsp.card.lengths import position_tables, sequence_length
-from neurarch_lsp.card.profile import TOWERS
 from neurarch_lsp.card.structure import rows
 from neurarch_lsp.render.card_blocks import Block, Figure, Note, Section, Table
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.forward import disagreements
 from neurarch_schemas.accounting.quantities import binary_bytes
+from neurarch_schemas.modules.tree import TOWERS
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
