@@ -151,6 +151,12 @@ FAULTS = (
         lambda c: {p: c[p][:-1] for p in PARALLEL & set(c)},
     ),
     Fault(
+        "pipeline-stage-empty",
+        DENSE,
+        {"num_hidden_layers": 2, "layer_types": None},
+        settings="[serving]\npipeline-parallel = 4",
+    ),
+    Fault(
         "preprocessor-mismatch",
         ("whisper", "speech_to_text", "vit"),
         beside={"preprocessor_config.json": {"feature_size": 60, "size": {"height": 60, "width": 60}}},

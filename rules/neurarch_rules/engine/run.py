@@ -132,7 +132,7 @@ def _missing(analysis: Analysis, options: Options) -> frozenset[When]:
     if not analysis.document.problems and analysis.document.text.isascii():
         missing.add("problems")
     serving = options.serving
-    if serving.tensor_parallel is None and serving.gpu is None and serving.gpu_memory_gib is None:
+    if (serving.tensor_parallel, serving.pipeline_parallel, serving.gpu, serving.gpu_memory_gib) == (None,) * 4:
         missing.add("serving")
     return frozenset(missing)
 

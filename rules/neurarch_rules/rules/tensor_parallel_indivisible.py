@@ -24,6 +24,10 @@ RULE = RuleInfo(
 PADDING_ENGINES = ("vllm", "sglang", "tensorrt-llm", "trtllm")
 """Engines that pad the vocabulary to a multiple of 64 per rank."""
 
+VISION = ("vision_config", "visual", "vit_config", "vision_tower_config")
+REFUSED = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_5")
+"""Towers whose heads vLLM divides without a fallback ("16 is not divisible by 3", its pull request 57119)."""
+
 
 def check(context: Context) -> Iterator[Finding]:
     ranks = context.options.serving.tensor_parallel
@@ -66,6 +70,7 @@ def check(context: Context) -> Iterator[Finding]:
                 f"tensor-parallel may be {either(_small([n for n in divisors(count) if legal is None or n in legal]))}",
                 place(config, key),
             )
+    yield from _vision(context, ranks)
     vocabulary = integer(config, "vocab_size")
     engine = (context.options.serving.engine or "").lower()
     if vocabulary is not None and vocabulary % ranks and engine not in PADDING_ENGINES:
@@ -74,6 +79,23 @@ def check(context: Context) -> Iterator[Finding]:
             f"{vocabulary:,} rows of the embedding cannot be split over {ranks} ranks ({vocabulary:,} % {ranks} = "
             f"{vocabulary % ranks}); pad it to {padded:,}, or use an engine that pads (vLLM, SGLang)",
             place(config, "vocab_size"),
+        )
+
+
+def _vision(context: Context, ranks: int) -> Iterator[Finding]:
+    """Engines split the attention of a vision tower too."""
+    config = context.analysis.config
+    for key in VISION:
+        tower = config.nested.get(key) if config is not None else None
+        heads = geometry.heads(tower) if tower is not None else None
+        if tower is None or heads is None or heads.value <= 0 or heads.value % ranks == 0:
+            continue
+        yield Finding(
+            f"{heads.value} attention heads of the vision tower cannot be split over {ranks} ranks: depending on "
+            "tower and release, engines pad them, copy the tower to every rank or stop at start; vLLM copies it with "
+            f"--mm-encoder-tp-mode data, or tensor-parallel may be {either(_small(divisors(heads.value)))}",
+            place(tower, heads.key),
+            severity="error" if tower.model_type.startswith(REFUSED) else "warning",
         )
 
 
