@@ -53,6 +53,8 @@ def check(context: Context) -> Iterator[Finding]:
             elif number < 0:
                 yield Finding(f"{name} {number} is no token: batches cannot be padded or stopped with it", place)
     yield from _words(data, rows)
+    if config.get("model_type") == "whisper" and not data.keys() & {"language", "task"}:
+        yield from _forced(data, rows)
     yield from _end_tokens(data, config)
 
 
@@ -69,7 +71,23 @@ def _words(data: dict[str, JSONValue], rows: int | None) -> Iterator[Finding]:
                     "config.json: generate refuses it",
                     Place(f"/{name}/{at}"),
                     (Related(Place("/vocab_size", file="config.json"), f"vocab_size is {rows:,}"),),
+                    severity="error",
                 )
+
+
+def _forced(data: dict[str, JSONValue], rows: int | None) -> Iterator[Finding]:
+    """Whisper's old way to name language and task: pairs of a position and the token that stands there."""
+    pairs = data.get("forced_decoder_ids")
+    for at, pair in enumerate(pairs if isinstance(pairs, list) else []):
+        token = whole_number(pair[1]) if isinstance(pair, list) and len(pair) == 2 else None
+        if token is not None and rows is not None and token >= rows > 0:
+            yield Finding(
+                f"forced_decoder_ids starts with the token {token:,}, outside the {rows:,} rows of the embedding of "
+                "config.json: looking it up crashes",
+                Place(f"/forced_decoder_ids/{at}"),
+                (Related(Place("/vocab_size", file="config.json"), f"vocab_size is {rows:,}"),),
+                severity="error",
+            )
 
 
 def _end_tokens(data: dict[str, JSONValue], config: dict[str, JSONValue]) -> Iterator[Finding]:

@@ -46,6 +46,7 @@ def check(context: Context) -> Iterator[Finding]:
         yield from _sequences(data)
         yield from _lengths(data)
         yield from _banned(data)
+        yield from _biased(data.get("sequence_bias"))
 
 
 def _types(data: dict[str, JSONValue]) -> Iterator[Finding]:
@@ -163,6 +164,28 @@ def _banned(data: dict[str, JSONValue]) -> Iterator[Finding]:
             (Related(Place("/suppress_tokens"), "suppressed here"),),
             severity="error" if forced else "warning",
         )
+
+
+def _biased(entries: JSONValue) -> Iterator[Finding]:
+    """JSON has no tuples for keys, so pairs of a word and its bias in a list are the one way to write them."""
+    if entries is None:
+        return
+    if not isinstance(entries, list) or not entries:
+        yield Finding(
+            f"sequence_bias must be a list of pairs [[token ids], bias], not {quoted(entries)}: generate refuses it",
+            Place("/sequence_bias"),
+        )
+        return
+    for at, entry in enumerate(entries):
+        word, bias = entry[:2] if isinstance(entry, list) and len(entry) > 1 else (None, None)
+        tokens = [whole_number(item) for item in word] if isinstance(word, list) else [None]
+        if not isinstance(bias, float) or any(token is None or token < 0 for token in tokens):
+            yield Finding(
+                f"sequence_bias lists pairs of a word and a number with a decimal point, as in [[5, 6], -2.0], not "
+                f"{quoted(entry)}: generate refuses it",
+                Place(f"/sequence_bias/{at}"),
+            )
+            break
 
 
 def _tokens(value: JSONValue) -> set[int]:

@@ -54,7 +54,12 @@ _GENERATION = frozenset(
         "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens", "cache_implementation", "use_cache",
         "chat_format", "_from_model_config", "transformers_version", "num_return_sequences", "penalty_alpha",
         "max_window_size", "stop_strings", "return_timestamps", "is_multilingual", "lang_to_id", "task_to_id",
-        "user_token_id", "assistant_token_id", "trust_remote_code",
+        "user_token_id", "assistant_token_id", "trust_remote_code", "bad_words_ids", "sequence_bias", "force_words_ids",
+        "forced_decoder_ids", "early_stopping", "num_beam_groups", "diversity_penalty", "encoder_repetition_penalty",
+        "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "guidance_scale", "renormalize_logits",
+        "remove_invalid_values", "epsilon_cutoff", "eta_cutoff", "top_h", "max_time", "token_healing",
+        "watermarking_config", "return_dict_in_generate", "cache_config", "max_cache_len", "no_timestamps_token_id",
+        "alignment_heads", "prompt_lookup_num_tokens", "assistant_early_exit", "num_assistant_tokens",
     )
 )  # fmt: skip
 _WEIGHTS = (".safetensors", ".bin", ".gguf", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".index.json")
