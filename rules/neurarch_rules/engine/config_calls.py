@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from neurarch_rules.engine import discovery
 from neurarch_rules.engine.finding import Finding, Fix, Place, Related
 from neurarch_rules.engine.fixes import apply_edits
 from neurarch_rules.engine.locate import span_of
@@ -16,6 +17,7 @@ from neurarch_schemas.documents.pointer import split_pointer
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.options import Options
+    from neurarch_rules.engine.rule import About
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.config_calls.find import ConfigCall
     from neurarch_schemas.documents.document import Span
@@ -26,19 +28,6 @@ LOOSE = frozenset(
 )
 """Keys whose value may be computed without making the rest uncertain."""
 CATEGORIES = ("correctness", "training")
-ELSEWHERE = frozenset(
-    (
-        "moe-no-aux-loss",
-        "architectures-missing",
-        "size-key-missing",
-        "decoder-flag-missing",
-        "unknown-model-type",
-        "deep-attention-default-init",
-    )
-)
-"""Rules about the file a config is published in; router-loss-not-computed reads the code instead."""
-OF_ONE_KEY = frozenset(("misspelled-key", "unknown-activation", "unknown-choice", "unknown-dtype", "wrong-type"))
-"""Rules that look at one key, whatever the others hold: all that can be said where a value is not known."""
 
 
 def findings(analysis: Analysis, options: Options) -> Iterator[Finding]:
@@ -105,9 +94,11 @@ def _of_call(call: ConfigCall, options: Options) -> Iterator[Finding]:
     from neurarch_rules.engine.run import check
 
     unknown = {_first(pointer) for pointer in call.unknown}
+    subjects = _subjects(options.plugins)
     is_certain = not call.open_ended and not call.is_damaged and unknown <= LOOSE
     for finding in check(call.analysis, options):
-        if finding.category not in CATEGORIES or finding.rule in ELSEWHERE or finding.severity in ("info", "hint"):
+        subject = subjects.get(finding.rule)
+        if finding.category not in CATEGORIES or subject == "file" or finding.severity in ("info", "hint"):
             continue
         pointers = [finding.place.pointer or "", *(related.place.pointer or "" for related in finding.related)]
         if finding.rule == "heads-indivisible" and _hidden_is_odd(call.document.data):
@@ -116,11 +107,17 @@ def _of_call(call: ConfigCall, options: Options) -> Iterator[Finding]:
         stays = call.is_damaged and len(pointers) > 1 and all(_is_written(call, pointer) for pointer in pointers)
         if not unknown.isdisjoint(map(_first, pointers)):
             continue
-        if not (is_certain or stays or finding.rule in OF_ONE_KEY):
+        if not (is_certain or stays or subject == "key"):
             continue
         written = next((pointer for pointer in pointers if _is_written(call, pointer)), None)
         if written is not None:
             yield _placed(call, finding, written)
+
+
+@cache
+def _subjects(plugins: tuple[str, ...]) -> Mapping[str, About]:
+    """What each rule is about."""
+    return {rule.RULE.name: rule.RULE.about for rule in discovery.all_rules(plugins)}
 
 
 def _placed(call: ConfigCall, finding: Finding, pointer: str) -> Finding:

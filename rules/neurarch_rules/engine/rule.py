@@ -10,6 +10,7 @@ from neurarch_rules.engine.finding import Category, Finding, Severity
 from neurarch_schemas.documents.document import FileKind
 
 When = Literal["always", "problems", "serving", "checkpoint", "tokenizer", "beside"]
+About = Literal["model", "key", "file"]
 
 
 class RuleInfo(NamedTuple):
@@ -33,6 +34,9 @@ class RuleInfo(NamedTuple):
     when: When = "always"
     """What the rule cannot speak without: "problems" of the syntax, "serving" settings about GPUs, the names or headers
     of a "checkpoint", files of a "tokenizer", any file "beside"."""
+    about: About = "model"
+    """A rule about one "key" holds whatever the other keys say; one about the "file" that a model is published in says
+    nothing of a config that Python code constructs."""
 
 
 class Rule(Protocol):

@@ -13,6 +13,7 @@ RULE = RuleInfo(
     severity="info",
     category="hygiene",
     summary="The file does not say which model class its weights belong to",
+    about="file",
 )
 
 

@@ -17,6 +17,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="A causal head on an encoder whose is_decoder is not true: attention sees the future",
     needs=("LMHeadModel", "ForCausalLM", "add_cross_attention", "is_encoder_decoder"),
+    about="file",
 )
 
 

@@ -19,6 +19,7 @@ RULE = RuleInfo(
     severity="info",
     category="training",
     summary="A deep stack whose residual output projections would start from the default init",
+    about="file",
 )
 
 

@@ -28,6 +28,7 @@ RULE = RuleInfo(
     summary="An unknown key that is almost a known one: the default is used instead",
     reads=("config", "params"),
     aliases=("key-typo", "unknown-key"),
+    about="key",
 )
 
 

@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="info",
     category="training",
     summary="Nothing balances the experts while training, or the coefficient that should is never used",
+    about="file",
 )
 
 FLAG = "output_router_logits"

@@ -16,6 +16,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="One of the sizes that make the model is left to the default of its class",
+    about="file",
 )
 
 SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size")

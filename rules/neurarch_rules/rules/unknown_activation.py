@@ -19,6 +19,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="An activation function that transformers does not have",
     aliases=("activation-unknown",),
+    about="key",
 )
 
 KEYS = (

@@ -26,6 +26,7 @@ RULE = RuleInfo(
         *("vision_feature_select_strategy", "visual_prompter_apply", "dbrx", "csm", "router_weight_on_input"),
         *("audio_channels", "query_dim"),
     ),
+    about="key",
 )
 
 

@@ -20,6 +20,7 @@ RULE = RuleInfo(
     summary="A dtype string that is not a name on torch",
     aliases=("quant-dtype-string",),
     needs=("dtype", "quant_storage"),
+    about="key",
 )
 
 KEYS = ("dtype", "torch_dtype")

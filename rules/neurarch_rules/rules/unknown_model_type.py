@@ -18,6 +18,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A model type that transformers does not have, or none at all",
+    about="file",
 )
 
 

@@ -21,6 +21,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="A value of the wrong type for a known key",
+    about="key",
 )
 
 WORDS = {
