@@ -33,6 +33,9 @@ class Site:
     placed: Placed
     node: ast.AST
 
+    def __deepcopy__(self, memo: object) -> Site:
+        return self
+
     def at(self, node: ast.AST) -> Site:
         return Site(self.placed, node)
 
@@ -57,6 +60,9 @@ class ClassFacts:
         self.placed = placed
         self.node = node
         self.name = node.name
+
+    def __deepcopy__(self, memo: object) -> ClassFacts:
+        return self
 
     def site(self, node: ast.AST) -> Site:
         return Site(self.placed, node)

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from neurarch_schemas.documents.python_nodes import nodes_of
+from neurarch_schemas.documents.python_nodes import nodes_of, stored
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding
@@ -44,6 +44,11 @@ class Reach:
             digest.update(self.units[number].unit.digest)
         return digest.digest()
 
+    @cached_property
+    def main(self) -> tuple[Placed, ...]:
+        """The statements that do something when the file is run, beyond defining and importing."""
+        return tuple(self.units[number] for number in sorted(self._main))
+
     def reads_variables(self, placed: Placed) -> bool:
         """Reaches a statement that runs at module level."""
         return any(number in self._main for number in self._reached(self._numbers[placed.start]))
@@ -69,7 +74,6 @@ class Reach:
 
     @cached_property
     def _main(self) -> frozenset[int]:
-        """Statements that do something when the file is run, beyond defining and importing."""
         plain = (*DEFINITIONS, ast.Import, ast.ImportFrom)
         return frozenset(
             number
@@ -90,10 +94,14 @@ class Reach:
 
     @cached_property
     def _variables(self) -> dict[str, list[int]]:
-        """The statements at module level that set, change or read such a name."""
+        """The statements at module level that set or read such a name, and all others that may change what it holds."""
         found: dict[str, list[int]] = {}
-        for number in sorted(self._main):
-            for name in self.units[number].unit.names & self._set:
+        for number, placed in enumerate(self.units):
+            if number in self._main:
+                names = placed.unit.names
+            else:
+                names = frozenset(name for statement in placed.unit.body for name in stored(statement))
+            for name in names & self._set:
                 found.setdefault(name, []).append(number)
         return found
 
@@ -149,6 +157,14 @@ def answer(key: Hashable, check: Check, *given: Any) -> Iterable[Any]:
     return check(*given) if found is None else found
 
 
+def is_silent(key: Hashable, check: Check, *given: Any) -> bool:
+    """Whether a check gives nothing, asked once for equal keys."""
+    question = _Question(key, check, given)
+    silent = _is_silent(question)
+    question.forget()
+    return silent
+
+
 class _Question:
     """Equal by its key; what else it holds is let go of once it is answered."""
 
@@ -182,4 +198,4 @@ def _is_silent(question: _Question) -> bool:
     return not question.ask()
 
 
-__all__ = ["Reach", "answer", "of_classes", "of_units"]
+__all__ = ["Reach", "answer", "is_silent", "of_classes", "of_units"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Related
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_values import Refused, events, is_given
+from neurarch_rules.facts.python_values import Events, Refused, events, is_given
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -20,8 +20,12 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
+    return _faults(events(context, _faults))
+
+
+def _faults(done: Events) -> Iterator[Finding]:
     seen: set[tuple[int, int]] = set()
-    found = events(context).refused
+    found = done.refused
     told = {_fault(refused) for refused in found if refused.explicit}
     for refused in found:
         if not refused.explicit and _fault(refused) in told:

@@ -7,7 +7,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import Site, argument, python_file
-from neurarch_rules.facts.python_values import Layer, Value, events
+from neurarch_rules.facts.python_values import Events, Layer, Value, events
 
 RULE = RuleInfo(
     name="dropout-out-of-range",
@@ -21,8 +21,12 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     yield from _functional(context)
+    yield from _of_layers(events(context, _of_layers))
+
+
+def _of_layers(found: Events) -> Iterator[Finding]:
     seen: set[int] = set()
-    for made in events(context).made:
+    for made in found.made:
         value = _probability(made.layer)
         number = None if value is None else value.number
         if value is None or number is None or 0 <= number < 1:

@@ -6,7 +6,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import Site
-from neurarch_rules.facts.python_values import Layer, Made, events, is_given
+from neurarch_rules.facts.python_values import Events, Layer, Made, events, is_given
 from neurarch_rules.facts.words import divisors, either
 
 RULE = RuleInfo(
@@ -29,8 +29,12 @@ CONVOLUTION = (("in_channels", "groups", "groups"), ("out_channels", "groups", "
 
 
 def check(context: Context) -> Iterator[Finding]:
+    return _faults(events(context, _faults))
+
+
+def _faults(found: Events) -> Iterator[Finding]:
     seen: set[int] = set()
-    for made in events(context).made:
+    for made in found.made:
         pairs = PAIRS.get(made.layer.name, CONVOLUTION if made.layer.name.startswith("Conv") else ())
         for width_name, count_name, word in pairs:
             width, count = made.layer.integer(width_name), made.layer.integer(count_name)

@@ -9,7 +9,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, first_argument, self_attribute
-from neurarch_rules.facts.python_values import Built, Layer, Tensor, Value, events
+from neurarch_rules.facts.python_values import Built, Events, Layer, Tensor, Value, events
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -40,8 +40,12 @@ class Limit(NamedTuple):
 
 
 def check(context: Context) -> Iterator[Finding]:
+    return _faults(events(context, _faults))
+
+
+def _faults(found: Events) -> Iterator[Finding]:
     seen: set[int] = set()
-    for built in events(context).built:
+    for built in found.built:
         tables = list(_tables(built))
         if not tables:
             continue

@@ -18,7 +18,7 @@ from neurarch_rules.facts.python_file import (
     python_file,
     self_attribute,
 )
-from neurarch_rules.facts.python_values import events
+from neurarch_rules.facts.python_values import Built, Events, events
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -44,7 +44,7 @@ OWN_TREATMENT = re.compile(
 
 def check(context: Context) -> Iterator[Finding]:
     limit = context.options.limits.deep_attention_layers
-    deep = [each for each in events(context).built if each.times >= limit and _branches(each.instance.of)]
+    deep = _deep(events(context, _deep, limit), limit)
     file = python_file(context)
     if not deep or SCALES.search(file.text):
         return
@@ -62,6 +62,10 @@ def check(context: Context) -> Iterator[Finding]:
         site.place,
         (stack.site.related(f"{stack.times} layers"),),
     )
+
+
+def _deep(found: Events, limit: int) -> list[Built]:
+    return [each for each in found.built if each.times >= limit and _branches(each.instance.of)]
 
 
 def _init(file: PythonFile) -> tuple[Site, float] | None:

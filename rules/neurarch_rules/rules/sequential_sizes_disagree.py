@@ -7,7 +7,7 @@ from typing import NamedTuple
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_values import NOTHING, Layer, Value, events
+from neurarch_rules.facts.python_values import NOTHING, Events, Layer, Value, events
 
 RULE = RuleInfo(
     name="sequential-sizes-disagree",
@@ -54,8 +54,12 @@ class Width(NamedTuple):
 
 
 def check(context: Context) -> Iterator[Finding]:
+    return _faults(events(context, _faults))
+
+
+def _faults(found: Events) -> Iterator[Finding]:
     seen: set[int] = set()
-    for made in events(context).made:
+    for made in found.made:
         if made.layer.name != "Sequential":
             continue
         before: Width | None = None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_values import Layer, events
+from neurarch_rules.facts.python_values import Events, Layer, events
 
 RULE = RuleInfo(
     name="tied-weights-shape",
@@ -18,8 +18,12 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
+    return _faults(events(context, _faults))
+
+
+def _faults(found: Events) -> Iterator[Finding]:
     seen: set[int] = set()
-    for tied in events(context).tied:
+    for tied in found.tied:
         target, source = _shape(tied.target), _shape(tied.source)
         if target is None or source is None or target == source or id(tied.site.node) in seen:
             continue

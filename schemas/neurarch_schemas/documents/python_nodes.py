@@ -26,6 +26,11 @@ _EXCEPT: Mapping[str, tuple[str, ...]] = {
     "Nonlocal": ("names",),
 }
 
+MUTATING = frozenset(
+    ("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort", "popitem")
+)
+"""Methods that change a container."""
+
 
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     left_out = (
@@ -92,4 +97,21 @@ def _by_type(node: ast.AST) -> dict[type[ast.AST], tuple[ast.AST, ...]]:
     return {kind: tuple(those) for kind, those in found.items()}
 
 
-__all__ = ["children", "kept", "nodes", "nodes_of"]
+def stored(node: ast.AST) -> tuple[str, ...]:
+    """Names that a part of the code assigns, or whose containers it changes."""
+    return kept(node, _stored)
+
+
+def _stored(node: ast.AST) -> tuple[str, ...]:
+    found: list[str] = []
+    for each in nodes(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
+            found.append(each.id)
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in MUTATING:
+            found += (part.id for part in nodes(each.func.value) if isinstance(part, ast.Name))
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
+            found += (part.id for part in nodes(each.value) if isinstance(part, ast.Name))
+    return tuple(found)
+
+
+__all__ = ["MUTATING", "children", "kept", "nodes", "nodes_of", "stored"]

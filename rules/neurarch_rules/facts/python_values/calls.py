@@ -9,7 +9,7 @@ from neurarch_rules.facts.python_file import ClassFacts, Site, has_stars
 from neurarch_rules.facts.python_values.arguments import Arguments
 from neurarch_rules.facts.python_values.constructions import Constructions
 from neurarch_rules.facts.python_values.events import Made
-from neurarch_rules.facts.python_values.state import MUTATING, Scope
+from neurarch_rules.facts.python_values.state import Scope
 from neurarch_rules.facts.python_values.values import (
     NOTHING,
     Instance,
@@ -20,7 +20,7 @@ from neurarch_rules.facts.python_values.values import (
     Value,
     wrapped,
 )
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import MUTATING, nodes
 
 NAMESPACES = frozenset(
     ("types.SimpleNamespace", "argparse.Namespace", "easydict.EasyDict", "addict.Dict", "ml_collections.ConfigDict")

@@ -3,34 +3,115 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import deepcopy
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from neurarch_rules.facts.python_file import FunctionNode, Site, python_file
+from neurarch_rules.facts.python_reach import is_silent
 from neurarch_rules.facts.python_values.arguments import Arguments
 from neurarch_rules.facts.python_values.events import Events
-from neurarch_rules.facts.python_values.state import Doubt, OutOfSteps, Return, Scope, Stop, stored
+from neurarch_rules.facts.python_values.state import Doubt, OutOfSteps, Return, Scope, Stop
 from neurarch_rules.facts.python_values.statements import Statements
 from neurarch_rules.facts.python_values.values import NOTHING, Value
+from neurarch_schemas.documents.python_nodes import stored
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
+    from neurarch_rules.facts.python_file import ClassFacts, PythonFile
     from neurarch_schemas.documents.python_units import Placed
 
 STRAIGHT = (ast.Assign, ast.AnnAssign, ast.Expr)
 """Statements that run once and in order."""
 
 
-def events(context: Context) -> Events:
-    """What the constructors of the file surely do, computed once."""
-    return context.once("python-events", lambda: _Evaluator(python_file(context)).run())
+def events(context: Context, check: Callable[..., Iterable[object]], *given: Hashable) -> Events:
+    """What the constructors of the file surely do, in those parts of it where ``check(events, *given)`` finds something
+    by itself. The others are not even evaluated while nothing they reach has changed."""
+    file = python_file(context)
+    found = Events()
+    for part in context.once("python-parts", lambda: _parts(file)):
+        if not is_silent((check, given, part.key), _asked, check, part, given):
+            found.add(part.events)
+    return found
+
+
+def _asked(check: Callable[..., Iterable[object]], part: _Part, given: tuple[Hashable, ...]) -> Iterable[object]:
+    return check(part.events, *given)
+
+
+class _Part:
+    """What begins by itself: the statements at module level, a function, a class by its own defaults."""
+
+    def __init__(self, key: Hashable, evaluate: Callable[[], Events]) -> None:
+        self.key = key
+        self._evaluate = evaluate
+
+    @cached_property
+    def events(self) -> Events:
+        return self._evaluate()
+
+
+def _parts(file: PythonFile) -> tuple[_Part, ...]:
+    if "nn." not in file.text and not file.modules:
+        return ()
+    beginnings = _Beginnings(file)
+    reach = file.reach
+    return (
+        _Part(("main", reach.of(*reach.main)), lambda: beginnings.main.found),
+        *(
+            _Part((name, reach.of(placed)), partial(beginnings.function, placed, function))
+            for name, (placed, function) in file.functions.items()
+            if not name.startswith("test") and "raises" not in placed.unit.text
+        ),
+        *(_Part((found.name, reach.of(found.placed)), partial(beginnings.module, found)) for found in file.modules),
+    )
+
+
+class _Beginnings:
+    """Each with an evaluator of its own, so that none depends on which others are evaluated."""
+
+    def __init__(self, file: PythonFile) -> None:
+        self.file = file
+
+    @cached_property
+    def main(self) -> _Evaluator:
+        found = _Evaluator(self.file, self._arguments, {})
+        found.main()
+        return found
+
+    def function(self, placed: Placed, function: FunctionNode) -> Events:
+        return self._at(placed).function(placed, function)
+
+    def module(self, found: ClassFacts) -> Events:
+        return self._at(found.placed).module(found)
+
+    def _at(self, placed: Placed) -> _Evaluator:
+        names = deepcopy(self.main.globals) if self.file.reach.reads_variables(placed) else {}
+        return _Evaluator(self.file, self._arguments, names)
+
+    @cached_property
+    def _arguments(self) -> dict[str, Value]:
+        arguments: dict[str, Value] = {}
+        for placed, call in self.file.calls("add_argument"):
+            options = [item.value for item in call.args if isinstance(item, ast.Constant)]
+            name = next((str(item) for item in options if str(item).startswith("--")), None) or (
+                str(options[0]) if options else ""
+            )
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            dest, default = given.get("dest"), given.get("default")
+            if isinstance(dest, ast.Constant):
+                name = str(dest.value)
+            if isinstance(default, ast.Constant) and type(default.value) in (int, float) and "action" not in given:
+                key = name.lstrip("-").replace("-", "_")
+                arguments[key] = Value(default.value, Site(placed, default))
+        return arguments
 
 
 class _Evaluator(Statements):
-    def run(self) -> Events:
-        if "nn." not in self.file.text and not self.file.modules:
-            return self.found
-        self._arguments()
+    def main(self) -> None:
+        """The statements at module level."""
         self.explicit = True
         for placed, outer in self.file.main_statements:
             for statement in self._unwrapped(outer):
@@ -40,14 +121,15 @@ class _Evaluator(Statements):
                 for name in stored(statement):
                     if name not in self.file.classes:
                         self.globals[name] = NOTHING
-        for name, (placed, function) in self.file.functions.items():
-            if not name.startswith("test") and "raises" not in placed.unit.text:
-                self._function(placed, function)
-        self.explicit = False
-        for found in self.file.modules:
-            method = found.method("__init__")
-            if method is None:
-                continue
+
+    def function(self, placed: Placed, function: FunctionNode) -> Events:
+        self.explicit = True
+        self._function(placed, function)
+        return self.found
+
+    def module(self, found: ClassFacts) -> Events:
+        """A class as made by its own defaults."""
+        if found.method("__init__") is not None:
             self.construction = Site(found.placed, found.node)
             self._guarded(
                 lambda scope, node: self._construct(node, Arguments((), {}, True), scope, unknown=True),
@@ -86,17 +168,3 @@ class _Evaluator(Statements):
             call(scope, node)
         except (Stop, Return, Doubt, OutOfSteps, RecursionError):
             return
-
-    def _arguments(self) -> None:
-        for placed, call in self.file.calls("add_argument"):
-            options = [item.value for item in call.args if isinstance(item, ast.Constant)]
-            name = next((str(item) for item in options if str(item).startswith("--")), None) or (
-                str(options[0]) if options else ""
-            )
-            given = {keyword.arg: keyword.value for keyword in call.keywords}
-            dest, default = given.get("dest"), given.get("default")
-            if isinstance(dest, ast.Constant):
-                name = str(dest.value)
-            if isinstance(default, ast.Constant) and type(default.value) in (int, float) and "action" not in given:
-                key = name.lstrip("-").replace("-", "_")
-                self.arguments[key] = Value(default.value, Site(placed, default))

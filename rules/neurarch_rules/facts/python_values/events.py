@@ -60,3 +60,9 @@ class Events:
     made: list[Made] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     tied: list[Tied] = field(default_factory=list)
+
+    def add(self, other: Events) -> None:
+        self.built += other.built
+        self.made += other.made
+        self.refused += other.refused
+        self.tied += other.tied

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neurarch_rules.facts.python_file import ClassFacts, Site
-from neurarch_rules.facts.python_values.state import DEPTH, Scope, State, stored
+from neurarch_rules.facts.python_values.state import DEPTH, Scope, State
 from neurarch_rules.facts.python_values.values import (
     LARGEST,
     NOTHING,
@@ -22,6 +22,7 @@ from neurarch_rules.facts.python_values.values import (
     Weight,
     wrapped,
 )
+from neurarch_schemas.documents.python_nodes import stored
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -10,11 +10,6 @@ from typing import TYPE_CHECKING
 from neurarch_rules.facts.python_file import ClassFacts, PythonFile, Site
 from neurarch_rules.facts.python_values.events import Events
 from neurarch_rules.facts.python_values.values import Value
-from neurarch_schemas.documents.python_nodes import kept, nodes
-
-MUTATING = frozenset(
-    ("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort", "popitem")
-)
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed
@@ -50,7 +45,7 @@ class Scope:
 
 
 class State(ABC):
-    def __init__(self, file: PythonFile) -> None:
+    def __init__(self, file: PythonFile, arguments: dict[str, Value], names: dict[str, Value]) -> None:
         self.file = file
         self.found = Events()
         self.steps = 0
@@ -59,10 +54,9 @@ class State(ABC):
         self.explicit = False
         self.times = 1
         """How often the loops around run what is evaluated."""
-        self.globals: dict[str, Value] = {}
-        self.arguments: dict[str, Value] = {}
+        self.globals = names
+        self.arguments = arguments
         """Defaults of ``add_argument``, by attribute name."""
-        self.seen: set[tuple[int, int]] = set()
 
     def _tick(self) -> None:
         self.steps += 1
@@ -77,20 +71,3 @@ class State(ABC):
 
     @abstractmethod
     def _block(self, body: list[ast.stmt], scope: Scope) -> None: ...
-
-
-def stored(node: ast.AST) -> tuple[str, ...]:
-    """Names that a part of the code assigns, or whose containers it changes."""
-    return kept(node, _stored)
-
-
-def _stored(node: ast.AST) -> tuple[str, ...]:
-    found: list[str] = []
-    for each in nodes(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
-            found.append(each.id)
-        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in MUTATING:
-            found += (part.id for part in nodes(each.func.value) if isinstance(part, ast.Name))
-        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
-            found += (part.id for part in nodes(each.value) if isinstance(part, ast.Name))
-    return tuple(found)

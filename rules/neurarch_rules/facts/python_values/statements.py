@@ -7,9 +7,9 @@ import ast
 from neurarch_rules.facts.python_file import FUNCTIONS, Site
 from neurarch_rules.facts.python_values.calls import Calls
 from neurarch_rules.facts.python_values.events import Refused, Tied
-from neurarch_rules.facts.python_values.state import Doubt, Return, Scope, Stop, stored
+from neurarch_rules.facts.python_values.state import Doubt, Return, Scope, Stop
 from neurarch_rules.facts.python_values.values import NOTHING, PLAIN, Instance, Layer, Value, Weight, wrapped
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, stored
 
 
 class Statements(Calls):

@@ -17,6 +17,9 @@ class _Unknown:
     def __repr__(self) -> str:
         return "unknown"
 
+    def __deepcopy__(self, memo: object) -> _Unknown:
+        return self
+
 
 UNKNOWN: Final = _Unknown()
 
