@@ -228,6 +228,12 @@ def test_an_adapter_finds_its_base_model_on_this_machine(tmp_path: Path) -> None
     assert texts.json_files["base/config.json"] == base
 
 
+def test_code_is_read_where_a_config_lies_beside_it() -> None:
+    code = Folder.of_mapping({"config.json": "{}", "modeling_x.py": "class X: ...", "notes.txt": ""}).code
+    assert dict(code) == {"modeling_x.py": "class X: ..."}
+    assert dict(Folder.of_mapping({"modeling_x.py": "class X: ..."}).code) == {}
+
+
 def test_the_key_changes_with_the_files_and_only_with_them(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
@@ -238,6 +244,7 @@ def test_the_key_changes_with_the_files_and_only_with_them(tmp_path: Path) -> No
         {"tokenizer.json": "{ }"},
         {"model.safetensors": safetensors({})},
         {"modeling_x.py": ""},
+        {"modeling_x.py": "class X: ..."},
         {"requirements.txt": "peft==1"},
     ]
     keys += [write(folder, files).key for files in steps]

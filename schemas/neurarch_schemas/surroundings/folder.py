@@ -20,7 +20,8 @@ class Folder:
     """``listing`` are the relative names of the files beside the document (None: unknown, e.g. stdin).
 
     ``json_files`` holds the parsed relatives by name (generation_config.json, tokenizer_config.json,
-    adapter_config.json, added_tokens.json, special_tokens_map.json, the base model's config.json ...).
+    adapter_config.json, added_tokens.json, special_tokens_map.json, the base model's config.json ...),
+    ``code`` the text of the Python files beside a config by name.
     ``tokenizer_entries`` is the number of tokens of tokenizer.json (highest id + 1), ``checkpoint`` the tensors named
     by an index or by safetensors headers, ``requirements`` the versions stated by requirements.txt, pyproject.toml or
     a lock file; ``key`` changes whenever any of them may have changed (names, sizes, modification times): who keeps a
@@ -32,6 +33,7 @@ class Folder:
     path: str | None = None
     listing: frozenset[str] | None = None
     json_files: Mapping[str, JSONValue] = {}
+    code: Mapping[str, str] = {}
     requirements: Mapping[str, str] = {}
 
     @cached_property

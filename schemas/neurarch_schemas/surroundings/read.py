@@ -21,6 +21,7 @@ RELATIVES = frozenset(
 )  # fmt: skip
 """Small JSON files whose content rules may want."""
 MAX_JSON_BYTES = 16_000_000
+MAX_CODE_BYTES = 1_000_000
 _BASE_FOLDERS = ("base", "base_model")
 """Where a copy of an adapter's base model is looked for, when its own path is not a folder."""
 _STAMPED = (".json", ".safetensors", ".txt", ".toml", ".lock", ".in", ".model")
@@ -58,6 +59,27 @@ class _Lazy(Mapping[str, JSONValue]):
         if name not in self._known:
             self._known[name] = _json(self._source, name)
         return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Code(Mapping[str, str]):
+    """The text of Python files by name, read when asked for and not kept; "" where it cannot be read."""
+
+    def __init__(self, source: Source, names: frozenset[str]) -> None:
+        self._source = source
+        self._names = names
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._names:
+            raise KeyError(name)
+        if (self._source.size(name) or 0) > MAX_CODE_BYTES:
+            return ""
+        return (self._source.read(name, MAX_CODE_BYTES) or b"").decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -105,6 +127,7 @@ class _SourceFolder(Folder):
         self.path = path
         self.listing = names
         self.json_files = _Lazy(source, tuple(sorted(RELATIVES & (names or frozenset()))) + _base_configs(source, data))
+        self.code = _Code(source, _code_names(names or frozenset()))
         self.requirements = _LazyText(partial(_requirements, source, names or frozenset(), above))
         self._source = source
 
@@ -112,6 +135,7 @@ class _SourceFolder(Folder):
     def key(self) -> str:
         known = self.listing or frozenset()
         stamped = {name for name in known if name.endswith(_STAMPED)}
+        stamped |= set(self.code)
         names = dict.fromkeys((*sorted(stamped), *self.json_files, *candidates(self._source, known)))
         stamps = [f"{name}={self._source.stamp(name)}" for name in names]
         return "|".join((self.path or "", *sorted(known - stamped), *stamps))
@@ -129,6 +153,13 @@ class _SourceFolder(Folder):
         from neurarch_schemas.surroundings.safetensors import read_checkpoint
 
         return read_checkpoint(self._source, self.listing or frozenset())
+
+
+def _code_names(names: frozenset[str]) -> frozenset[str]:
+    """Python files that may be the code of a model: only those beside a config."""
+    if not any(name.endswith("config.json") for name in names):
+        return frozenset()
+    return frozenset(name for name in names if name.endswith(".py"))
 
 
 def _base_configs(source: Source, data: JSONValue) -> tuple[str, ...]:
