@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 
 import pytest
@@ -11,12 +12,22 @@ from neurarch_rules.engine.analyse import analyse_text
 from neurarch_rules.engine.options import Options, options_from
 from neurarch_rules.engine.run import run
 
-VALUES = [None, True, -1, 0, 1.5, 10**30, 1e300, "", "text", [], [None], [1, "a"], {}, {"a": {"b": []}}]
+NUMBERS = [-1, 0, 1.5, 10**30, 10**400, 1e300, math.inf, -math.inf, math.nan]
+VALUES = [None, True, *NUMBERS, "", "text", [], [None], [1, "a"], {}, {"a": {"b": []}}]
 BASES = {
     "llama": {"architectures": ["LlamaForCausalLM"], "num_key_value_heads": 8},
     "qwen3_moe": {"architectures": ["Qwen3MoeForCausalLM"]},
     "deepseek_v3": {"architectures": ["DeepseekV3ForCausalLM"], "num_hidden_layers": 4},
     "mamba2": {"architectures": ["Mamba2ForCausalLM"]},
+    "qwen2": {  # a published geometry
+        "architectures": ["Qwen2ForCausalLM"],
+        "num_hidden_layers": 28,
+        "hidden_size": 3584,
+        "num_attention_heads": 28,
+        "num_key_value_heads": 4,
+        "intermediate_size": 18944,
+        "vocab_size": 152064,
+    },
     "own_type": {"auto_map": {"AutoConfig": "a.B"}},
 }
 KEYS = [
@@ -40,6 +51,19 @@ def test_no_value_crashes_a_rule(model_type: str) -> None:
             for options in (Options(), SERVING):
                 crashes = run(analysis, options).crashes
                 assert crashes == (), (key, value, [(crash.rule, repr(crash.error)) for crash in crashes])
+
+
+@pytest.mark.parametrize("key", ["max_position_embeddings", "factor", "original_max_position_embeddings", "rope_theta"])
+def test_no_value_of_a_stretched_window_crashes_a_rule(key: str) -> None:
+    for kind in ("yarn", "linear", "dynamic", "llama3"):
+        for value in VALUES:
+            block = {"rope_type": kind, "factor": 4.0, "original_max_position_embeddings": 32768, "rope_theta": 1e6}
+            window = {"max_position_embeddings": value} if key not in block else {"max_position_embeddings": 131072}
+            for rope in ({**block, key: value} if key in block else block, {"rope_type": kind, "factor": 4.0}):
+                config = {"model_type": "qwen2", **BASES["qwen2"], **window, "rope_parameters": rope}
+                analysis = analyse_text("config.json", json.dumps(config))
+                assert analysis is not None
+                assert run(analysis, Options()).crashes == (), (key, value, rope)
 
 
 @pytest.mark.parametrize("name", ["generation_config.json", "adapter_config.json"])

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FEED_FORWARD = ("moe_intermediate_size", "intermediate_size", "ffn_hidden_size", "n_inner", "d_ff", "ffn_dim")
 """The width of one routed expert where there are experts, else of the feed-forward network."""
 VOCABULARY = ("vocab_size", "padded_vocab_size")
-RESIZED = 0.005
-"""Vocabularies this close are one vocabulary with added tokens, or padded to another multiple."""
+RESIZED = 200
+"""Vocabularies that differ by a two-hundredth are one vocabulary with added tokens, or padded to another multiple."""
 
 
 class Sizes(NamedTuple):
@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
     vocab_size: int
 
     def has_vocabulary_of(self, other: Sizes) -> bool:
-        return abs(self.vocab_size - other.vocab_size) <= RESIZED * max(self.vocab_size, other.vocab_size)
+        return RESIZED * abs(self.vocab_size - other.vocab_size) <= max(self.vocab_size, other.vocab_size)
 
 
 class Published(Record):

@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, rope
 from neurarch_rules.facts.fixes import set_value
-from neurarch_rules.facts.places import configs, related
+from neurarch_rules.facts.places import configs, number, related
 
 RULE = RuleInfo(
     name="rope-original-length-missing",
@@ -32,7 +32,7 @@ def check(context: Context) -> Iterator[Finding]:
                 "been trained on that length"
             )
             fixes: tuple[Fix, ...] = ()
-            if factor is not None and factor > 1:
+            if factor is not None and factor > 1 and number(window.value) is not None:
                 message += f"; with factor {factor:g} that claims {window.value * factor:,.0f} tokens"
                 if (window.value / factor).is_integer():
                     trained = int(window.value / factor)

@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Fix, Related, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, rope
 from neurarch_rules.facts.fixes import replace_value
-from neurarch_rules.facts.places import configs, is_written, place, pointer
+from neurarch_rules.facts.places import configs, is_written, number, place, pointer
 
 RULE = RuleInfo(
     name="rope-window-arithmetic",
@@ -26,7 +26,7 @@ def check(context: Context) -> Iterator[Finding]:
             factor, original, window = block.number("factor"), block.original_length, geometry.positions(config)
             if block.rope_type != "yarn" or not factor or not original or window is None or window.value <= 0:
                 continue
-            if not is_written(config, window.key) or factor <= 1:
+            if not is_written(config, window.key) or factor <= 1 or number(window.value) is None:
                 continue
             stretched = factor * original
             if 1 / CLOSE <= window.value / stretched <= CLOSE:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from neurarch_rules.engine.context import Context
@@ -46,6 +47,9 @@ def _check(config: ModelConfig, expand_key: str, heads_key: str, size_key: str) 
     if not any(is_written(config, name) for name in ("hidden_size", expand_key, heads_key, size_key)):
         return
     stated = integer(config, "mamba_d_ssm") if expand_key == "mamba_expand" else None
+    width = number(hidden)
+    if width is None or not math.isfinite(width * expand):
+        return
     inner = int(hidden * expand) if stated is None else stated
     source = f"hidden_size {hidden} x {expand_key} {expand:g} = {inner}" if stated is None else f"mamba_d_ssm {stated}"
     keys = ("hidden_size", expand_key) if stated is None else ("mamba_d_ssm",)

@@ -7,7 +7,7 @@ from neurarch_rules.engine.finding import Finding, Place
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
 from neurarch_rules.facts.fixes import replace_value
-from neurarch_rules.facts.places import configs, written
+from neurarch_rules.facts.places import configs, number, written
 from neurarch_rules.facts.sources import config_type
 from neurarch_schemas.documents.pointer import join_pointer
 
@@ -36,10 +36,13 @@ def check(context: Context) -> Iterator[Finding]:
             kinds = [kinds] if isinstance(kinds, str) else kinds or []
             if "number" not in kinds or "integer" in kinds:
                 continue
+            fraction = number(value)
+            if fraction is None:
+                continue
             pointer = join_pointer(config.pointer, key)
             yield Finding(
                 f"{key} {value} is a whole number in a field of fractions: transformers 5.0 to 5.3, which "
                 f"{versions.stated(context)} names, refuse it; 5.4 and later accept it",
                 Place(pointer),
-                fixes=replace_value(context.analysis, pointer, float(value), f"{key} = {float(value)}"),
+                fixes=replace_value(context.analysis, pointer, fraction, f"{key} = {fraction}"),
             )
