@@ -71,9 +71,12 @@ def _in_nested(context: Context, config: ModelConfig, key: str, value: JSONValue
             continue
         if not record.knows(key) or key.startswith("_") or value is None:
             continue
+        if key == "rope_theta" and rope.gives_theta(nested):
+            continue
         pointer = join_pointer(config.pointer, key)
-        is_same = nested.get(key) == value
-        uses = f"the text model uses its default, {quoted(nested.get(key))}"
+        used = rope.rope_theta(nested) if key == "rope_theta" else nested.get(key)
+        is_same = used == value
+        uses = f"the text model uses its default, {quoted(used)}"
         return Finding(
             f"{key} is read inside {name}, not here: {uses}" + (", which happens to be the same" if is_same else ""),
             Place(pointer, on="key"),
