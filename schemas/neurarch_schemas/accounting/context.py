@@ -14,12 +14,13 @@ KEYS = (
 )
 """Keys that state a context length, the most authoritative first; synonyms are resolved before this looks."""
 
-NESTED = ("text_config", "thinker_config", "llm_config", "language_config", "decoder")
+LANGUAGE_CONFIGS = ("text_config", "thinker_config", "llm_config", "language_config", "decoder")
+"""Where composites keep the config of their language model, the outermost first."""
 
 
 def declared_context(config: ModelConfig) -> int | None:
     """Tokens; None where nothing is declared (ALiBi, state-space models). A composite's text config speaks for it."""
-    for name in NESTED:
+    for name in LANGUAGE_CONFIGS:
         nested = config.nested.get(name)
         found = None if nested is None else declared_context(nested)
         if found is not None:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
+from neurarch_schemas.accounting.context import LANGUAGE_CONFIGS
 from neurarch_schemas.modules.tree import TOWERS, AttentionShape, Routing
 from neurarch_schemas.record import Record
 
@@ -52,7 +53,7 @@ class Profile(Record):
 
 def language_config(config: ModelConfig) -> ModelConfig:
     """The config that describes the language model: a composite's text config, else itself."""
-    for name in ("text_config", "thinker_config", "llm_config", "language_config", "decoder"):
+    for name in LANGUAGE_CONFIGS:
         if name in config.nested:
             return language_config(config.nested[name])
     return config
