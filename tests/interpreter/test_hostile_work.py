@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from neurarch_schemas.accounting.parameters import count_parameters
-from neurarch_schemas.interpreter import REPORT, Interpretation, interpret, interpret_each, module_classes
+from neurarch_schemas.interpreter import REPORT, Budgets, Interpretation, interpret, interpret_each, module_classes
 
+BY_STEPS = replace(REPORT, seconds=600.0, total_seconds=600.0)
+"""How busy the machine is must not decide a test."""
 HEAD = """import copy, functools
 import torch
 import torch.nn as nn
@@ -83,8 +86,8 @@ HANGS = {
 }
 
 
-def of(body: str) -> Interpretation:
-    return interpret(HEAD + f"        {body}\n", "M()", budgets=REPORT, path="hostile.py")
+def of(body: str, budgets: Budgets = BY_STEPS) -> Interpretation:
+    return interpret(HEAD + f"        {body}\n", "M()", budgets=budgets, path="hostile.py")
 
 
 @pytest.mark.parametrize("body", HANGS.values(), ids=HANGS.keys())
@@ -95,6 +98,22 @@ def test_ends_within_its_steps(body: str) -> None:
         assert result.tree is None
         assert result.reason is not None
         assert "steps" in result.reason or "places" in result.reason
+
+
+def test_work_that_goes_on_building_ends_by_steps() -> None:
+    result = of("while True:\n            for i in range(1000): pass\n            nn.Linear(2, 2)")
+    assert result.reason == "evaluation takes more than 1,500,000 steps"
+
+
+@pytest.mark.parametrize(
+    ("budgets", "reason"),
+    [
+        (replace(BY_STEPS, seconds=0.0), "evaluation takes more than 0 s of processor time"),
+        (replace(BY_STEPS, total_seconds=0.0), "evaluation is not done after 0 s"),
+    ],
+)
+def test_the_reason_names_the_time_that_ran_out(budgets: Budgets, reason: str) -> None:
+    assert of("while True: pass", budgets).reason == reason
 
 
 def test_deep_values_end() -> None:
@@ -183,7 +202,7 @@ def test_a_failure_does_not_reach_the_next(tmp_path: Path) -> None:
         "class Good(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.a = nn.Linear(2, 2)\n"
     )
-    bad, endless, unseen, good = interpret_each(str(path), ["Bad()", "Endless()", "Unseen()", "Good()"], (), REPORT)
+    bad, endless, unseen, good = interpret_each(str(path), ["Bad()", "Endless()", "Unseen()", "Good()"], (), BY_STEPS)
     assert bad.reason is not None
     assert "ZeroDivisionError" in bad.reason
     assert endless.reason is not None

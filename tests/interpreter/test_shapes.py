@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from neurarch_schemas.interpreter import Budgets, SourceCache
+from neurarch_schemas.interpreter.budgets import Meter
 from neurarch_schemas.interpreter.machine import Machine
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.sources import Sources
@@ -34,7 +35,7 @@ def shape(value: Value) -> Any:
 @pytest.fixture(scope="module")
 def compared() -> list[tuple[str, Any, Any]]:
     budgets = Budgets(seconds=600, total_seconds=600, steps=_MANY, idle_steps=_MANY, modules=_MANY)
-    machine = Machine(Sources((), SourceCache(), {}), budgets)
+    machine = Machine(Sources((), SourceCache(), {}), Meter(budgets))
     module = machine.new_module("shapes", None, False)
     module.loading = True
     frame = machine.frame = Frame(module, None, module.namespace)

@@ -8,9 +8,9 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
+from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets, Meter, overdue
 from neurarch_schemas.interpreter.kept import Kept
 from neurarch_schemas.interpreter.machine import Machine, Site
 from neurarch_schemas.interpreter.scopes import Frame
@@ -178,7 +178,7 @@ def load_file(
     else:
         path = os.path.abspath(path_or_text)
     session = _Session(path, overlay, "", search_paths, budgets, cache, None)
-    machine = Machine(Sources(session.search_paths, cache, overlay), budgets)
+    machine = Machine(Sources(session.search_paths, cache, overlay), Meter(budgets))
     text = machine.sources.text(path)
     try:
         tree = machine.sources.tree(path)
@@ -314,20 +314,19 @@ class _Session:
     def run(self, body: list[ast.stmt], decisions: dict[Site, bool], eager: bool) -> _Run:
         run = _Run()
         machine: Machine | None = None
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            run.failure, run.exceeded = f"evaluation takes longer than {self.budgets.total_seconds:g} s", True
+        if time.monotonic() > self.deadline:
+            run.failure, run.exceeded = overdue(self.budgets), True
             return run
-        budgets = replace(self.budgets, total_seconds=left)
+        meter = Meter(self.budgets, self.deadline)
         with _room():
             try:
                 kept = None if decisions else self.kept.pop(eager, None)
                 if kept is not None and kept.unchanged():
-                    kept.reset(budgets)
+                    kept.reset(meter)
                     machine, module = kept.machine, kept.module
                     self.kept[eager] = kept
                 else:
-                    machine = Machine(Sources(self.search_paths, self.cache, self.overlay), budgets, decisions, eager)
+                    machine = Machine(Sources(self.search_paths, self.cache, self.overlay), meter, decisions, eager)
                     module = self.load(machine)
                     if self.keep and not decisions:
                         self.kept[eager] = Kept(machine, module)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from neurarch_schemas.interpreter.budgets import Budgets, Meter
+from neurarch_schemas.interpreter.budgets import Meter
 from neurarch_schemas.interpreter.machine import Machine
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.values import Class, Function, Instance, LazyImport, PythonModule, Value
@@ -57,10 +57,10 @@ class Kept:
             return False
         return all(tuple(map(id, _contents(value))) == identities for value, _, identities in self._watched)
 
-    def reset(self, budgets: Budgets) -> None:
+    def reset(self, meter: Meter) -> None:
         """Ready for the next construction, with a budget of its own."""
         machine = self.machine
-        machine.meter = Meter(budgets)
+        machine.meter = meter
         machine.sources.seconds = 0.0
         machine.frame = self._frame
         machine.call_depth = 0

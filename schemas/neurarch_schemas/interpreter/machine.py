@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from neurarch_schemas.interpreter.attributes import Attributes
-from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets, Meter
+from neurarch_schemas.interpreter.budgets import BudgetExceeded, Meter
 from neurarch_schemas.interpreter.builtin_classes import EXCEPTIONS, install
 from neurarch_schemas.interpreter.calls import Calls
 from neurarch_schemas.interpreter.classes import Classes
@@ -49,13 +49,13 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
     def __init__(
         self,
         sources: Sources,
-        budgets: Budgets,
+        meter: Meter,
         decisions: dict[Site, bool] | None = None,
         eager: bool = False,
     ) -> None:
         super().__init__()
         self.sources = sources
-        self.meter = Meter(budgets)
+        self.meter = meter
         self.eager = eager
         self.decisions = decisions or {}
         self.branches: dict[Site, tuple[str, bool]] = {}
