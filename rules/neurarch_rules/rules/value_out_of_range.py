@@ -22,36 +22,23 @@ RULE = RuleInfo(
     aliases=("out-of-range",),
 )
 
-SIZES = (
+POSITIVE = (
     "hidden_size",
     "num_attention_heads",
     "num_key_value_heads",
     "head_dim",
     "vocab_size",
     "max_position_embeddings",
-    "intermediate_size",
-    "moe_intermediate_size",
     "embedding_size",
     "num_hidden_groups",
-    "n_shared_experts",
-    "n_routed_experts",
-    "num_experts",
-    "num_local_experts",
-    "num_nextn_predict_layers",
-    "q_lora_rank",
-    "qk_rope_head_dim",
     "block_size",
     "query_pre_attn_scalar",
-    "num_hidden_layers",
-    "qk_nope_head_dim",
-    "v_head_dim",
-    "kv_lora_rank",
     "conv_L_cache",
     "linear_conv_kernel_dim",
     "mamba_d_conv",
     "conv_kernel",
 )
-ZERO_IS_FINE = (
+NOT_NEGATIVE = (
     "num_hidden_layers",
     "intermediate_size",
     "moe_intermediate_size",
@@ -66,6 +53,7 @@ ZERO_IS_FINE = (
     "q_lora_rank",
     "qk_rope_head_dim",
 )
+"""Sizes of parts that are left out where they are 0."""
 EPSILONS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", "norm_epsilon")
 
 
@@ -73,7 +61,7 @@ def check(context: Context) -> Iterator[Finding]:
     if context.analysis.kind == "params":
         yield from _params(context.analysis.document.data)
     for config in configs(context):
-        for name in SIZES:
+        for name in (*POSITIVE, *NOT_NEGATIVE):
             yield from _size(config, name)
         for name in config.settings:
             if name.endswith(("dropout", "dropout_prob", "dropout_rate", "pdrop")):
@@ -189,7 +177,7 @@ def _written_number(config: ModelConfig, name: str) -> float | None:
 
 def _size(config: ModelConfig, name: str) -> Iterator[Finding]:
     value = _written_number(config, name)
-    if value is None or value > 0 or (value == 0 and name in ZERO_IS_FINE and not _is_needed(config, name)):
+    if value is None or value > 0 or (value == 0 and name in NOT_NEGATIVE and not _is_needed(config, name)):
         return
     if (value == -1 and not config.is_native) or (name == "head_dim" and value == 0 and geometry.is_latent(config)):
         return
