@@ -181,11 +181,18 @@ class PythonFile:
 
     def calls(self, *names: str) -> Iterator[tuple[Placed, ast.Call]]:
         """Calls whose last name is one of these."""
-        for placed in self.units:
-            calls = placed.unit.calls
-            for name in names:
-                for call in calls.get(name, ()):
+        for name in names:
+            for placed in self._calling.get(name, ()):
+                for call in placed.unit.calls[name]:
                     yield placed, call
+
+    @cached_property
+    def _calling(self) -> dict[str, list[Placed]]:
+        found: dict[str, list[Placed]] = {}
+        for placed in self.units:
+            for name in placed.unit.calls:
+                found.setdefault(name, []).append(placed)
+        return found
 
     def qualified(self, node: ast.AST) -> str | None:
         """``nn.Linear`` -> "torch.nn.Linear"; None for what is no imported name."""

@@ -19,7 +19,7 @@ from neurarch_rules.facts.python_file import (
     self_attribute,
 )
 from neurarch_rules.facts.spelling import closest
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import kept, nodes, nodes_of
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed
@@ -32,6 +32,16 @@ RULE = RuleInfo(
     reads=("python",),
     needs=("onfig", "Args", "args", "cfg"),
 )
+
+
+_OF_TUPLES = ("_asdict", "_replace", "_fields", "count", "index")
+
+
+class Declared(NamedTuple):
+    """Names given a value or an annotation in a class body; ``annotated`` where there are any."""
+
+    names: frozenset[str]
+    annotated: bool
 
 
 class Read(NamedTuple):
@@ -56,11 +66,10 @@ def check(context: Context) -> Iterator[Finding]:
 def _reads_of(file: PythonFile, closed: Collection[str]) -> Iterator[Read]:
     """Attributes read from parameters that hold a config, and from ``self.config`` that keeps one."""
     for placed in file.units:
-        for function in placed.unit.parents:
-            if isinstance(function, FUNCTIONS):
-                for name, annotation in config_parameters(function):
-                    if _named(annotation) in closed:
-                        yield from _of_name(placed, function, name, _named(annotation))
+        for statement in placed.unit.body:
+            for function, name, owner in kept(statement, _annotated):
+                if owner in closed:
+                    yield from _of_name(placed, function, name, owner)
     for found in file.modules:
         init = found.methods.get("__init__")
         if init is None:
@@ -74,25 +83,34 @@ def _reads_of(file: PythonFile, closed: Collection[str]) -> Iterator[Read]:
             value = values[0]
             if len(values) != 1 or not isinstance(value, ast.Name) or held.get(value.id) not in closed:
                 continue
-            if _rebinds(init, value.id) or any(found in each.own_bases for each in file.classes.values()):
+            if _rebinds(init, value.id) or found in file.derived:
                 continue
             for method in found.methods.values():
                 yield from _of_attribute(found, method, attribute, held[value.id])
 
 
+def _annotated(statement: ast.stmt) -> tuple[tuple[FunctionNode, str, str], ...]:
+    """Functions with their parameters and the class that each is annotated with."""
+    return tuple(
+        (function, name, _named(annotation))
+        for function in (*nodes_of(statement, ast.FunctionDef), *nodes_of(statement, ast.AsyncFunctionDef))
+        for name, annotation in config_parameters(function)
+    )
+
+
 def _of_attribute(found: ClassFacts, method: FunctionNode, attribute: str, owner: str) -> Iterator[Read]:
-    for node in () if _guards(method) else nodes(method):
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr.startswith("__"):
+    for node in () if kept(method, _guards) else nodes_of(method, ast.Attribute):
+        if not isinstance(node.ctx, ast.Load) or node.attr.startswith("__"):
             continue
         if self_attribute(node.value) == attribute:
             yield Read(found.site(node), owner, node.attr)
 
 
 def _of_name(placed: Placed, function: FunctionNode, name: str, owner: str) -> Iterator[Read]:
-    if _guards(function) or _rebinds(function, name):
+    if kept(function, _guards) or _rebinds(function, name):
         return
-    for node in nodes(function):
-        if isinstance(node, ast.Attribute) and _reads(node, name):
+    for node in nodes_of(function, ast.Attribute):
+        if _reads(node, name):
             yield Read(Site(placed, node), owner, node.attr)
 
 
@@ -100,7 +118,7 @@ def _constructed_with(file: PythonFile, found: ClassFacts, init: FunctionNode) -
     """The classes of parameters without annotation, where all constructions in the file make an instance for them."""
     names = [item.arg for item in init.args.args[1:] if item.annotation is None]
     order = [item.arg for item in init.args.args[1:]]
-    if any(found in each.own_bases for each in file.classes.values()):
+    if not names or found in file.derived:
         return {}
     made = [call for _, call in file.calls(found.name) if file.own_class(call) is found]
     held: dict[str, str] = {}
@@ -119,32 +137,40 @@ def _fields(found: ClassFacts) -> frozenset[str] | None:
         return None
     if "__getattr__" in found.methods or "__getattribute__" in found.methods or found.is_module:
         return None
-    names: set[str] = set(found.methods) | ({"_asdict", "_replace", "_fields", "count", "index"} if is_tuple else set())
-    annotated = bool(found.assigned)
-    for item in found.node.body:
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-            names.add(item.target.id)
-            annotated = True
-        elif isinstance(item, ast.Assign):
-            names |= {node.id for target in item.targets for node in nodes(target) if isinstance(node, ast.Name)}
-            annotated = True
-        elif not isinstance(item, (*FUNCTIONS, ast.Expr, ast.Pass)):
-            return None
-    if any(
-        isinstance(node, ast.Call) and _last_name(node) in ("setattr", "vars", "__setattr__", "exec")
-        for node in nodes(found.node)
-    ):
+    declared = kept(found.node, _declared)
+    if declared is None or not (declared.annotated or found.assigned):
         return None
-    if any(isinstance(node, ast.Attribute) and node.attr == "__dict__" for node in nodes(found.node)):
-        return None
-    decorators = {ast.unparse(item).partition("(")[0].rpartition(".")[2] for item in found.node.decorator_list}
-    if not annotated or not decorators <= {"dataclass"}:
-        return None
-    subclasses = [each for each in found.file.classes.values() if found in each.lineage and each is not found]
+    names = {*found.methods, *declared.names, *(_OF_TUPLES if is_tuple else ())}
+    subclasses = (
+        [each for each in found.file.classes.values() if found in each.lineage and each is not found]
+        if found in found.file.derived
+        else []
+    )
     if any(_class_names(each) is None for each in subclasses):
         return None
     inherited = (name for each in subclasses for name in _class_names(each) or ())
     return frozenset(names | set(found.assigned) | set(inherited))
+
+
+def _declared(node: ast.ClassDef) -> Declared | None:
+    """What the body of a class declares; None where the class may have attributes that the text does not show."""
+    names: set[str] = set()
+    annotated = False
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+            names.add(item.target.id)
+            annotated = True
+        elif isinstance(item, ast.Assign):
+            names |= {each.id for target in item.targets for each in nodes_of(target, ast.Name)}
+            annotated = True
+        elif not isinstance(item, (*FUNCTIONS, ast.Expr, ast.Pass)):
+            return None
+    if any(_last_name(call) in ("setattr", "vars", "__setattr__", "exec") for call in nodes_of(node, ast.Call)):
+        return None
+    if any(each.attr == "__dict__" for each in nodes_of(node, ast.Attribute)):
+        return None
+    decorators = {ast.unparse(item).partition("(")[0].rpartition(".")[2] for item in node.decorator_list}
+    return Declared(frozenset(names), annotated) if decorators <= {"dataclass"} else None
 
 
 def _class_names(found: ClassFacts) -> frozenset[str] | None:
@@ -164,13 +190,14 @@ def _last_name(call: ast.Call) -> str:
 
 def _stored(file: PythonFile) -> frozenset[str]:
     """Attributes set on anything but self, by name, anywhere in the file."""
+    return frozenset().union(*(kept(item, _stored_in) for placed in file.units for item in placed.unit.body))
+
+
+def _stored_in(statement: ast.stmt) -> frozenset[str]:
     return frozenset(
         node.attr
-        for placed in file.units
-        for node in placed.unit.parents
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and not (isinstance(node.value, ast.Name) and node.value.id == "self")
+        for node in nodes_of(statement, ast.Attribute)
+        if isinstance(node.ctx, ast.Store) and not (isinstance(node.value, ast.Name) and node.value.id == "self")
     )
 
 
@@ -181,17 +208,13 @@ def _named(annotation: ast.expr) -> str:
 
 
 def _guards(function: ast.AST) -> bool:
-    return any(
-        isinstance(node, ast.Try)
-        or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("hasattr", "setattr", "isinstance"))
-        for node in nodes(function)
+    return bool(nodes_of(function, ast.Try)) or any(
+        getattr(node.func, "id", "") in ("hasattr", "setattr", "isinstance") for node in nodes_of(function, ast.Call)
     )
 
 
 def _rebinds(function: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes(function)
-    )
+    return any(node.id == name and isinstance(node.ctx, ast.Store) for node in nodes_of(function, ast.Name))
 
 
 def _reads(node: ast.AST, name: str) -> bool:
