@@ -42,6 +42,19 @@ def test_a_file_without_module_classes(tmp_path: Path) -> None:
     assert list(python_text(str(path), ())) == [str(path), "  no module class is defined here"]
 
 
+def test_a_file_that_does_not_end_before_its_classes(tmp_path: Path) -> None:
+    path = tmp_path / "endless.py"
+    path.write_text("while True: pass\n" + HEAD + "pass\nclass N(M): pass\nclass Plain: pass\n")
+    reason = "the file's own statements cannot be followed to their end: evaluation takes more than 1,500,000 steps"
+    models = python_entry(str(path), (), ())["models"]
+    assert [(each["name"], each["line"], each["parameters"]["reason"]) for each in models] == [
+        ("M", 3, reason),
+        ("N", 7, reason),
+    ]
+    parameters = python_entry(f"{path}:M()", (), ())["parameters"]
+    assert parameters["reason"] == "evaluation takes more than 1,500,000 steps"
+
+
 def test_an_error_that_holds_shared_values_is_told(tmp_path: Path) -> None:
     path = tmp_path / "raising.py"
     path.write_text(HEAD + "t = (0,)\n        for i in range(60): t = (t, t)\n        raise ValueError((1, t))\n")

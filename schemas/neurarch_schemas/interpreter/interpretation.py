@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets, Meter, overdue
 from neurarch_schemas.interpreter.kept import Kept
@@ -167,10 +168,20 @@ def interpret_config(
     )
 
 
+class LoadedFile(NamedTuple):
+    """A file's module after its body has run; ``unfinished`` is the reason where a budget ended that before its end."""
+
+    machine: Machine
+    module: PythonModule
+    tree: ast.Module
+    text: str
+    unfinished: str | None
+
+
 def load_file(
     path_or_text: str, path: str | None, search_paths: Sequence[str], cache: SourceCache, budgets: Budgets
-) -> tuple[Machine, PythonModule, ast.Module, str] | None:
-    """A file's module after its body has run; None where it cannot be read or parsed."""
+) -> LoadedFile | None:
+    """None where the file cannot be read or parsed."""
     overlay: dict[str, str] = {}
     if path is not None or "\n" in path_or_text:
         path = os.path.abspath(path or "untitled.py")
@@ -184,9 +195,17 @@ def load_file(
         tree = machine.sources.tree(path)
         if tree is None or text is None:
             return None
+        module = session.module(machine)
+        unfinished = None
         with _room():
-            return machine, session.load(machine), tree, text
-    except (SyntaxError, Raised, UnknownTruth, BudgetExceeded, RecursionError):
+            try:
+                machine.run_module(module)
+            except BudgetExceeded as error:
+                unfinished = str(error)
+            except RecursionError:
+                unfinished = "the program nests too deeply"
+        return LoadedFile(machine, module, tree, text, unfinished)
+    except (SyntaxError, Raised, UnknownTruth):
         return None
 
 
@@ -355,10 +374,15 @@ class _Session:
         parent = self.name.rpartition(".")[0]
         if machine.eager and parent:
             machine.import_module(parent)
+        module = self.module(machine)
+        machine.run_module(module)
+        return module
+
+    def module(self, machine: Machine) -> PythonModule:
+        """The same before it is run."""
         module = machine.modules.get(self.name)
         if not isinstance(module, PythonModule) or module.file != self.path:
             module = machine.new_module(self.name, self.path, os.path.basename(self.path) == "__init__.py")
-        machine.run_module(module)
         return module
 
     def _evaluate(self, machine: Machine, module: PythonModule, body: list[ast.stmt], run: _Run) -> None:

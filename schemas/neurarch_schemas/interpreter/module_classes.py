@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets
+from neurarch_schemas.interpreter.budgets import REPORT, BudgetExceeded, Budgets
 from neurarch_schemas.interpreter.interpretation import load_file
 from neurarch_schemas.interpreter.machine import Machine
 from neurarch_schemas.interpreter.sibling_config import SiblingConfig, read_sibling, sibling_argument
@@ -47,13 +47,17 @@ def module_classes(
     cache: SourceCache | None = None,
     budgets: Budgets | None = None,
 ) -> tuple[ModuleClass, ...]:
-    """Classes that derive from ``torch.nn.Module``, in the order of the file. Empty where the file cannot be parsed."""
-    loaded = load_file(
-        path_or_text, path, search_paths, cache or SourceCache(), budgets or Budgets(seconds=2, total_seconds=10)
-    )
+    """Classes that derive from ``torch.nn.Module``, in the order of the file. Empty where the file cannot be parsed.
+
+    Where its own statements exceed the budgets, no class has a construction, and that is the reason.
+    """
+    loaded = load_file(path_or_text, path, search_paths, cache or SourceCache(), budgets or REPORT)
     if loaded is None:
         return ()
-    machine, module, tree, text = loaded
+    machine, module, tree, text, unfinished = loaded
+    if unfinished is not None:
+        reason = f"the file's own statements cannot be followed to their end: {unfinished}"
+        return tuple(ModuleClass(node.name, node.lineno, None, reason) for node in _named_modules(tree))
     base = module_class(machine)
     sibling = read_sibling(machine, module)
     blocks = _blocks(tree)
@@ -65,6 +69,18 @@ def module_classes(
         if isinstance(cls, Class) and cls.node is statement and base in cls.mro:
             found.append(_describe(machine, module, blocks, text, cls, statement, sibling))
     return tuple(found)
+
+
+def _named_modules(tree: ast.Module) -> Iterator[ast.ClassDef]:
+    """Classes that derive from a module class, by the names of their bases."""
+    names = {"Module", "LightningModule", "PreTrainedModel"}
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef) and any(
+            (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", None)) in names
+            for base in statement.bases
+        ):
+            names.add(statement.name)
+            yield statement
 
 
 def _describe(
