@@ -231,6 +231,14 @@ FAULTS = (
             **rope(rope_type="yarn", rope_theta=1e4, factor=4.0, original_max_position_embeddings=4096),
         },
     ),
+    Fault(
+        "sentence-modules-mismatch",
+        ENCODERS,
+        beside={
+            "modules.json": [{}, {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}],
+            "1_Pooling/config.json": {"word_embedding_dimension": 77},
+        },
+    ),
     Fault("size-key-missing", DENSE, {"hidden_size": None, "transformers_version": "5.0.0"}),
     Fault(
         "sliding-window-ineffective", WINDOWED, lambda c: {"layer_types": ["full_attention"] * len(c["layer_types"])}

@@ -234,6 +234,19 @@ def test_code_is_read_where_a_config_lies_beside_it() -> None:
     assert dict(Folder.of_mapping({"modeling_x.py": "class X: ..."}).code) == {}
 
 
+def test_modules_are_read_in_their_order_and_only_below_the_folder() -> None:
+    listed = [{"path": ""}, {"path": "2_Dense"}, {"path": "1_Pooling"}, {"path": "../other"}, {"path": "absent"}, 7]
+    files: dict[str, str | bytes] = {
+        "modules.json": json.dumps(listed),
+        "1_Pooling/config.json": '{"word_embedding_dimension": 8}',
+        "2_Dense/config.json": "{}",
+    }
+    modules = Folder.of_mapping(files).modules
+    assert list(modules) == ["2_Dense/config.json", "1_Pooling/config.json"]
+    assert modules["1_Pooling/config.json"] == {"word_embedding_dimension": 8}
+    assert dict(Folder.of_mapping({"config.json": "{}"}).modules) == {}
+
+
 def test_the_key_changes_with_the_files_and_only_with_them(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()

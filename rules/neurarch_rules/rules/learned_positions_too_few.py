@@ -19,19 +19,24 @@ RULE = RuleInfo(
     when="tokenizer",
 )
 
+SENTENCES = "sentence_bert_config.json"
+LIMITS = (("tokenizer_config.json", "model_max_length"), (SENTENCES, "max_seq_length"))
+"""Where the longest input is written; sentence-transformers has a limit of its own, which it sets last."""
 UNLIMITED = 1_000_000
 """Tokenizers write a huge number when they have no limit of their own."""
 
 
 def check(context: Context) -> Iterator[Finding]:
     config = context.analysis.config
-    tokenizer = context.analysis.folder.json_files.get("tokenizer_config.json")
+    file, key = LIMITS[0] if SENTENCES not in context.analysis.folder.json_files else LIMITS[1]
+    tokenizer = context.analysis.folder.json_files.get(file)
     if config is None or not config.is_native or not isinstance(tokenizer, dict):
         return
-    allowed = whole_number(tokenizer.get("model_max_length"))
+    allowed = whole_number(tokenizer.get(key))
     rows = geometry.positions(config)
     if allowed is None or rows is None or not 0 < allowed < UNLIMITED or not _has_table(config):
         return
+    who = "the tokenizer" if file != SENTENCES else file
     offset = 0
     padding = integer(config, "pad_token_id")
     if config.model_type in fact_set("learned_positions", "after_padding") and padding is not None:
@@ -39,19 +44,16 @@ def check(context: Context) -> Iterator[Finding]:
     usable = rows.value - offset
     if allowed <= usable:
         return
-    where: tuple[Related, ...] = (
-        Related(Place("/model_max_length", file="tokenizer_config.json"), f"model_max_length is {allowed:,}"),
-    )
+    where: tuple[Related, ...] = (Related(Place(f"/{key}", file=file), f"{key} is {allowed:,}"),)
     if offset:
         message = (
-            f"positions start at pad_token_id + 1 = {offset}, so {rows.value} rows hold {usable} tokens, but the "
-            "tokenizer allows "
-            f"{allowed}: longer inputs crash; {rows.key} must be {allowed + offset}, or the tokenizer must stop at "
-            f"{usable}"
+            f"positions start at pad_token_id + 1 = {offset}, so {rows.value} rows hold {usable} tokens, but "
+            f"{who} allows {allowed}: longer inputs crash; {rows.key} must be {allowed + offset}, or {who} must stop "
+            f"at {usable}"
         )
         where = (*where, related(config, "pad_token_id"))
     else:
-        message = f"{rows.value} learned positions, but the tokenizer allows {allowed} tokens: longer inputs crash"
+        message = f"{rows.value} learned positions, but {who} allows {allowed} tokens: longer inputs crash"
     yield Finding(message, place(config, rows.key), where)
 
 

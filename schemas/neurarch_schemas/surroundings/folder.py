@@ -21,7 +21,8 @@ class Folder:
 
     ``json_files`` holds the parsed relatives by name (generation_config.json, tokenizer_config.json,
     adapter_config.json, added_tokens.json, special_tokens_map.json, the base model's config.json ...),
-    ``code`` the text of the Python files beside a config by name.
+    ``code`` the text of the Python files beside a config by name, ``modules`` what a sentence-transformers model runs
+    after its encoder: the configs of the folders that modules.json lists (1_Pooling/config.json ...), in order.
     ``tokenizer_entries`` is the number of tokens of tokenizer.json (highest id + 1), ``checkpoint`` the tensors named
     by an index or by safetensors headers, ``requirements`` the versions stated by requirements.txt, pyproject.toml or
     a lock file; ``key`` changes whenever any of them may have changed (names, sizes, modification times): who keeps a
@@ -39,6 +40,10 @@ class Folder:
     @cached_property
     def key(self) -> str:
         return ""
+
+    @cached_property
+    def modules(self) -> Mapping[str, JSONValue]:
+        return {}
 
     @cached_property
     def tokenizer_entries(self) -> int | None:

@@ -17,6 +17,7 @@ RELATIVES = frozenset(
         "config.json", "generation_config.json", "adapter_config.json", "tokenizer_config.json", "added_tokens.json",
         "special_tokens_map.json", "preprocessor_config.json", "processor_config.json", "params.json",
         "quantize_config.json", "quant_config.json", "hf_quant_config.json", "chat_template.json",
+        "modules.json", "sentence_bert_config.json",
     )
 )  # fmt: skip
 """Small JSON files whose content rules may want."""
@@ -24,6 +25,8 @@ MAX_JSON_BYTES = 16_000_000
 MAX_CODE_BYTES = 1_000_000
 _BASE_FOLDERS = ("base", "base_model")
 """Where a copy of an adapter's base model is looked for, when its own path is not a folder."""
+_MODULES = 16
+"""How many entries of a modules.json are looked at."""
 _STAMPED = (".json", ".safetensors", ".txt", ".toml", ".lock", ".in", ".model")
 
 
@@ -136,9 +139,13 @@ class _SourceFolder(Folder):
         known = self.listing or frozenset()
         stamped = {name for name in known if name.endswith(_STAMPED)}
         stamped |= set(self.code)
-        names = dict.fromkeys((*sorted(stamped), *self.json_files, *candidates(self._source, known)))
+        names = dict.fromkeys((*sorted(stamped), *self.json_files, *self.modules, *candidates(self._source, known)))
         stamps = [f"{name}={self._source.stamp(name)}" for name in names]
         return "|".join((self.path or "", *sorted(known - stamped), *stamps))
+
+    @cached_property
+    def modules(self) -> Mapping[str, JSONValue]:
+        return _Lazy(self._source, _module_configs(self._source, self.json_files.get("modules.json")))
 
     @cached_property
     def tokenizer_entries(self) -> int | None:
@@ -160,6 +167,17 @@ def _code_names(names: frozenset[str]) -> frozenset[str]:
     if not any(name.endswith("config.json") for name in names):
         return frozenset()
     return frozenset(name for name in names if name.endswith(".py"))
+
+
+def _module_configs(source: Source, modules: JSONValue) -> tuple[str, ...]:
+    """The configs of the folders that modules.json lists, where they exist; only folders below its own."""
+    paths = [module.get("path") for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
+    names = [
+        f"{path}/config.json"
+        for path in paths[:_MODULES]
+        if isinstance(path, str) and path and not {"", ".", ".."} & set(path.split("/")) and "\x00" not in path
+    ]
+    return tuple(name for name in dict.fromkeys(names) if source.stamp(name) is not None)
 
 
 def _base_configs(source: Source, data: JSONValue) -> tuple[str, ...]:
