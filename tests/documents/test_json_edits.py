@@ -235,3 +235,23 @@ def test_damaged_places_are_not_edited(text: str) -> None:
         json_edits.remove_pair(document, "/c"),
     ):
         assert edits == ()
+
+
+@pytest.mark.parametrize("text", ALL_LAYOUTS)
+def test_a_list_is_cut_to_its_first_elements(text: str) -> None:
+    document = JsonDocument.parse(text)
+    value = json.loads(text)
+    for pointer in pointers(value):
+        elements = at(value, pointer)
+        for length in range(1, len(elements) if isinstance(elements, list) else 0):
+            expected = copy.deepcopy(value)
+            del at(expected, pointer)[length:]
+            after = apply(text, json_edits.truncate(document, pointer, length))
+            assert json.loads(after) == expected
+            assert_style_is_kept(text, after)
+
+
+def test_comments_of_elements_that_stay_stay() -> None:
+    text = '{"a": [\n  1, // one\n  2, // two\n  3 // three\n]}'
+    after = apply(text, json_edits.truncate(JsonDocument.parse(text), "/a", 1))
+    assert after == '{"a": [\n  1 // one\n   // three\n]}'

@@ -12,9 +12,8 @@ from neurarch_rules.facts.layers import mtp_layers
 from neurarch_rules.facts.places import as_written, configs, is_written, place, pointer, related, written
 from neurarch_rules.facts.words import counted
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.documents.json_edits import insert_element, remove_element
+from neurarch_schemas.documents.json_edits import insert_element, truncate
 from neurarch_schemas.documents.json_value import JSONValue
-from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
     name="layer-list-length",
@@ -157,26 +156,21 @@ def _finding(
             message,
             place(config, name),
             tuple(others),
-            _trim(context, config, name, values, depth.value),
+            _trim(context, config, name, depth.value),
             severity=severity,
         )
     if extra > 0:
         message += f": {extra} too many, so the two keys describe different models"
-        fixes = _trim(context, config, name, values, depth.value)
+        fixes = _trim(context, config, name, depth.value)
     else:
         message += f": {counted(-extra, 'entry is', 'entries are')} missing, building layer {len(values)} fails"
         fixes = _extend(context, config, name, values, depth.value)
     return Finding(message, place(config, name), tuple(others), fixes, severity=severity)
 
 
-def _trim(context: Context, config: ModelConfig, name: str, values: list[JSONValue], length: int) -> tuple[Fix, ...]:
-    if len(values) - length > 64:
-        return ()
-    where = pointer(config, name)
-    edits = [remove_element(context.analysis.document, join_pointer(where, at)) for at in range(length, len(values))]
-    from neurarch_schemas.documents.json_edits import merged
-
-    return combined(f"keep the first {length} entries", "unsafe", merged([edit for part in edits for edit in part]))
+def _trim(context: Context, config: ModelConfig, name: str, length: int) -> tuple[Fix, ...]:
+    edits = truncate(context.analysis.document, pointer(config, name), length)
+    return combined(f"keep the first {length} entries", "unsafe", edits)
 
 
 def _extend(context: Context, config: ModelConfig, name: str, values: list[JSONValue], length: int) -> tuple[Fix, ...]:

@@ -133,7 +133,22 @@ def remove_pair(document: JsonDocument, pointer: str) -> Edits:
     return () if site is None else _remove(document, site.container, site.member)
 
 
-remove_element = remove_pair
+def truncate(document: JsonDocument, pointer: str, length: int) -> Edits:
+    """Removes the elements of the list at ``pointer`` from index ``length`` (at least 1) on."""
+    container = document.container(pointer)
+    if container is None or container.kind != "array" or not 0 < length < len(container.members):
+        return ()
+    text, members, starts = document.text, container.members, container.starts
+    kept = container.start + starts[length - 1] + members[length - 1].length
+    start, end = container.start + starts[length], container.start + starts[-1] + members[-1].length
+    between = text[kept:start]
+    if not between.strip(" \t\n\r,"):
+        return (TextEdit((kept, end), ""),)
+    # A comment behind the last element that stays stays too.
+    comma = len(between) - len(between.lstrip())
+    if not between.startswith(",", comma):
+        return ()
+    return (TextEdit((kept + comma, kept + comma + 1), ""), TextEdit((start, end), ""))
 
 
 def remove_pair_at(document: JsonDocument, offset: int) -> Edits:
