@@ -13,8 +13,8 @@ from neurarch_rules.engine.options import Options, options_from
 from neurarch_rules.engine.run import run
 
 NUMBERS = [-1, 0, 1.5, 10**30, 10**400, 1e300, math.inf, -math.inf, math.nan]
-VALUES = [None, True, *NUMBERS, "", "text", [], [None], [1, "a"], {}, {"a": {"b": []}}]
-BASES = {
+VALUES: list[object] = [None, True, *NUMBERS, "", "text", [], [None], [1, "a"], {}, {"a": {"b": []}}]
+BASES: dict[str, dict[str, object]] = {
     "llama": {"architectures": ["LlamaForCausalLM"], "num_key_value_heads": 8},
     "qwen3_moe": {"architectures": ["Qwen3MoeForCausalLM"]},
     "deepseek_v3": {"architectures": ["DeepseekV3ForCausalLM"], "num_hidden_layers": 4},
