@@ -1,10 +1,9 @@
-"""Near matches, readers of a key, and hand-written meanings."""
+"""Readers of a key, and hand-written meanings."""
 
 from __future__ import annotations
 
 from neurarch_schemas.catalogue.load import ConfigType, config_type, index
 from neurarch_schemas.catalogue.meanings import meaning, meanings
-from neurarch_schemas.catalogue.near import distance, near_keys, near_model_types
 from neurarch_schemas.catalogue.reads import classes_reading, is_read
 
 
@@ -12,26 +11,6 @@ def record(name: str) -> ConfigType:
     found = config_type(name)
     assert found is not None
     return found
-
-
-def test_near_model_types() -> None:
-    assert near_model_types("qwen3moe")[0] == "qwen3_moe"
-    assert near_model_types("lama") == ("llama",)
-    assert near_model_types("llama") == () or "llama" not in near_model_types("llama")
-    assert near_model_types("something-else-entirely") == ()
-
-
-def test_near_keys() -> None:
-    assert near_keys(record("llama"), "num_hiden_layers") == ("num_hidden_layers",)
-    assert near_keys(record("llama"), "hidden_size ")[0] == "hidden_size"
-    assert near_keys(record("gpt2"), "n_haed")[0] == "n_head"
-
-
-def test_distance() -> None:
-    assert distance("head", "head", 2) == 0
-    assert distance("head", "haed", 2) == 1
-    assert distance("head", "heads", 2) == 1
-    assert distance("head", "tail", 2) == 3
 
 
 def test_which_classes_read_a_key() -> None:

@@ -18,34 +18,11 @@ class Attention(nn.Module):
 """
 
 
-def test_ignore_comments_are_found_with_their_rules_and_places() -> None:
-    document = PythonDocument.parse(SOURCE)
-    found = [
-        ([name for name, _ in comment.rules], comment.line, comment.is_alone, comment.whole_file, comment.reason)
-        for comment in document.ignores
-    ]
-    assert found == [
-        (["rule-a", "rule-b"], 1, False, False, "because it is so"),
-        (["rule-c"], 3, True, True, ""),
-        (["rule-d"], 4, True, False, ""),
-    ]
-    for comment in document.ignores:
-        assert SOURCE[slice(*comment.span)].startswith("# neurarch:")
-        for name, span in comment.rules:
-            assert SOURCE[slice(*span)] == name
-
-
-def test_expressions_are_found_with_their_places() -> None:
-    (comment,) = PythonDocument.parse(SOURCE).expressions
-    assert (comment.expression, comment.line) == ("GPT(n_layer=12, n_head=2)", 5)
-    assert SOURCE[slice(*comment.span)] == comment.expression
-
-
 def test_places_are_code_points() -> None:
     document = PythonDocument.parse(SOURCE)
-    node = document.node_at(SOURCE.index("nn.Linear"), SOURCE.index("nn.Linear") + 9)
+    start = SOURCE.index("nn.Linear")
+    node = document.root.named_descendant_for_byte_range(document.byte_offset(start), document.byte_offset(start + 9))
     assert node is not None
-    assert document.node_text(node) == "nn.Linear"
     assert SOURCE[slice(*document.span(node))] == "nn.Linear"
 
 
@@ -72,7 +49,6 @@ def test_an_edited_document_equals_one_read_afresh(choose: st.DataObject) -> Non
         document = document.edited([TextEdit((start, end), added)], version=2)
     fresh = PythonDocument.parse(document.text)
     assert document.source == fresh.source
-    assert document.ignores == fresh.ignores
     if not fresh.has_errors:
         assert str(document.root) == str(fresh.root)
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.catalogue import load
+from neurarch_schemas.catalogue.reads import family_reads
 
 if TYPE_CHECKING:
     from neurarch_schemas.catalogue.load import ConfigType
@@ -31,12 +32,8 @@ def reads(config: ModelConfig, key: str) -> bool:
 
 @cache
 def _readers(module: str) -> dict[str, tuple[str, ...]]:
-    try:
-        classes = load.read_data(f"sources/{module}.json")
-    except OSError:
-        return {}
     found: dict[str, list[str]] = {}
-    for name, (_, keys) in classes.items():
+    for name, (_, keys) in family_reads(module).items():
         for key in keys:
             found.setdefault(key, []).append(name)
     return {key: tuple(names) for key, names in found.items()}

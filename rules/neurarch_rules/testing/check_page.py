@@ -1,12 +1,9 @@
-"""Everything a rule's page must have and hold: what the pytest collector runs, usable without pytest."""
+"""What a rule's page must have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from neurarch_rules.engine.rule import Rule
-from neurarch_rules.testing.page import Page, parse
-from neurarch_rules.testing.run_example import problems
+from neurarch_rules.testing.page import Page
 
 REQUIRED = ("Why", "Bad", "Good")
 
@@ -20,13 +17,4 @@ def form_problems(page: Page, rule: Rule) -> list[str]:
     for name in ("Bad", "Good"):
         if not any(example.section == name for example in page.examples):
             found.append(f"the section {name} has no example")
-    return found
-
-
-def page_problems(text: str, rule: Rule, rules: Iterable[Rule] | None = None) -> list[str]:
-    """All problems of a page, each with the line of its example."""
-    page = parse(text)
-    found = form_problems(page, rule)
-    for example in page.examples:
-        found += (f"line {example.line}: {problem}" for problem in problems(example, rule.RULE.name, rules))
     return found

@@ -51,7 +51,7 @@ class PythonConfigDocument(JsonDocument):
 
     @cached_property
     def _all_problems(self) -> tuple[SyntaxProblem, ...]:
-        """Python's syntax is other tools' business."""
+        """None: what Python cannot read is found by the rule python-syntax."""
         return ()
 
     def opening(self, container: Container) -> int:

@@ -1,11 +1,9 @@
-"""A Python text as an immutable snapshot: syntax tree, ranges, and the comments that speak to us."""
+"""A Python text as an immutable snapshot: syntax tree and ranges."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,47 +13,18 @@ from neurarch_schemas.documents.line_index import LineIndex
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
-_DIRECTIVE = re.compile(
-    r"#[ \t]*neurarch:[ \t]*(?:"
-    r"(?P<kind>(?:file-)?ignore)[ \t]*\[(?P<rules>[^\]\n\r]*)\][ \t]*(?P<reason>[^\n\r]*)|(?P<expression>[^\n\r]+))"
-)
 _BLOCK = 1024
 """Code points between two places whose byte offset is kept, in a text that is not ASCII."""
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreComment:
-    """``# neurarch: ignore[rule, rule] reason``, or ``file-ignore`` for the whole file.
-
-    ``rules`` are the names with their spans; ``line`` is the comment's (0-based), ``is_alone`` when nothing else stands
-    on that line, so that the next one is meant.
-    """
-
-    span: Span
-    line: int
-    is_alone: bool
-    whole_file: bool
-    rules: tuple[tuple[str, Span], ...]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExpressionComment:
-    """``# neurarch: GPT(n_layer=12)``: ``expression`` is what follows the colon, at ``span``."""
-
-    span: Span
-    line: int
-    expression: str
-
-
 class PythonDocument:
-    """``tree`` counts in bytes of UTF-8; ``span`` and ``node_at`` translate from and to code points.
+    """``tree`` counts in bytes of UTF-8; ``span`` translates to code points.
 
     The tree is read when it is first asked for: most checks need none.
     """
 
     problems: tuple[SyntaxProblem, ...] = ()
-    """Python's syntax is other tools' business."""
+    """None: what Python cannot read is found by the rule python-syntax."""
 
     def __init__(self, uri: str, version: int | None, text: str, source: bytes, tree: Tree | None = None) -> None:
         self.uri = uri
@@ -144,15 +113,6 @@ class PythonDocument:
     def span(self, node: Node) -> Span:
         return self.offset(node.start_byte), self.offset(node.end_byte)
 
-    def node_text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
-
-    def node_at(self, start: int, end: int | None = None) -> Node | None:
-        """The smallest named node that covers a range of code points."""
-        first = self.byte_offset(start)
-        last = first if end is None else self.byte_offset(end)
-        return self.root.named_descendant_for_byte_range(first, last)
-
     def errors(self) -> Iterator[Span]:
         """The places that are not Python, outermost first."""
         waiting = [self.root]
@@ -162,44 +122,6 @@ class PythonDocument:
                 yield self.span(node)
             elif node.has_error:
                 waiting.extend(reversed(node.children))
-
-    @cached_property
-    def ignores(self) -> tuple[IgnoreComment, ...]:
-        return tuple(found for found in self._directives if isinstance(found, IgnoreComment))
-
-    @cached_property
-    def expressions(self) -> tuple[ExpressionComment, ...]:
-        return tuple(found for found in self._directives if isinstance(found, ExpressionComment))
-
-    @cached_property
-    def _directives(self) -> tuple[IgnoreComment | ExpressionComment, ...]:
-        if "neurarch:" not in self.text:
-            return ()
-        found: list[IgnoreComment | ExpressionComment] = []
-        for match in _DIRECTIVE.finditer(self.text):
-            comment = self.root.descendant_for_byte_range(
-                self.byte_offset(match.start()), self.byte_offset(match.start() + 1)
-            )
-            if comment is None or comment.type != "comment":
-                continue
-            line = self.lines.line_of(match.start())
-            if match["kind"] is None:
-                expression = match["expression"].rstrip()
-                begin = match.start("expression")
-                found.append(ExpressionComment((begin, begin + len(expression)), line, expression))
-                continue
-            begin = match.start("rules")
-            rules = tuple(
-                (name[0], (begin + name.start(), begin + name.end()))
-                for name in re.finditer(r"[^\s,]+", match["rules"])
-            )
-            alone = not self.text[self.lines.line_start(line) : match.start()].strip()
-            end = match.start() + len(match[0].rstrip())
-            reason = match["reason"].strip()
-            found.append(
-                IgnoreComment((match.start(), end), line, alone, match["kind"] == "file-ignore", rules, reason)
-            )
-        return tuple(found)
 
 
 def _parser() -> Parser:
