@@ -22,6 +22,7 @@ def decoder_config(context: Context) -> ModelConfig | None:
 
 
 def innermost_decoder(config: ModelConfig) -> ModelConfig:
+    """As ``decoder_config``, for any config."""
     inner = next((config.nested[key] for key in TEXT_KEYS if key in config.nested), None)
     if inner is None or (geometry.layers(inner) is None and not inner.nested):
         return config

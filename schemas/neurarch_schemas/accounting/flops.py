@@ -52,6 +52,7 @@ def tower_costs(tree: Module) -> dict[Part, ForwardCost]:
 
 
 def cost_of(visits: Iterable[Visit]) -> ForwardCost:
+    """Operations of these modules, each as often as it stands there and a forward pass runs it."""
     matrices: dict[Part, int] = {}
     shapes: dict[AttentionShape, int] = {}
     for visit in visits:

@@ -23,6 +23,7 @@ class Generation(Record):
 
 
 def generation(tree: Module) -> Generation:
+    """The work of one new token; without an encoder and towers that of the whole network."""
     visits = list(walk(tree))
     waits = _waiting(visits)
     runs: list[Visit] = []

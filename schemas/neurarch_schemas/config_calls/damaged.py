@@ -58,6 +58,7 @@ def calls(text: str, start: int, end: int, names: Names) -> Iterator[tuple[Opene
 
 
 def is_config(callee: ast.expr, names: Names) -> bool:
+    """Whether what is called is a config class of transformers, or ``AutoConfig.for_model``."""
     if isinstance(callee, ast.Attribute) and callee.attr == "for_model":
         return names.qualified(callee.value) == "transformers.AutoConfig"
     return names.model_type(callee) is not None

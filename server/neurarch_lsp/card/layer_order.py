@@ -160,6 +160,7 @@ def own_tensors(module: Module, path: str) -> StructureRow | None:
 
 
 def row_of(module: Module, path: str) -> StructureRow:
+    """A module with all below it as one row; its cache in scalars per token, windows while they are not full."""
     visits = tuple(walk(module))
     caches = sum(
         -(-cache.per_token // cache.tokens_per_entry)

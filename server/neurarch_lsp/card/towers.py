@@ -35,6 +35,7 @@ class TowerWork(Record):
 
 
 def tower_work(analysis: Analysis) -> tuple[TowerWork, ...]:
+    """Operations of a forward pass and bytes of activations in 16 bits, for each tower that holds matrices."""
     tree, config = analysis.built.tree, analysis.config
     if tree is None or config is None:
         return ()
