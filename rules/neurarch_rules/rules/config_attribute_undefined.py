@@ -91,9 +91,10 @@ def _reads_of(file: PythonFile, closed: Collection[str]) -> Iterator[Read]:
 
 def _annotated(statement: ast.stmt) -> tuple[tuple[FunctionNode, str, str], ...]:
     """Functions with their parameters and the class that each is annotated with."""
+    functions: list[FunctionNode] = [*nodes_of(statement, ast.FunctionDef), *nodes_of(statement, ast.AsyncFunctionDef)]
     return tuple(
         (function, name, _named(annotation))
-        for function in (*nodes_of(statement, ast.FunctionDef), *nodes_of(statement, ast.AsyncFunctionDef))
+        for function in functions
         for name, annotation in config_parameters(function)
     )
 

@@ -16,7 +16,7 @@ from neurarch_rules.facts.python_file import (
     python_file,
 )
 from neurarch_rules.facts.python_reach import of_classes
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 RULE = RuleInfo(
     name="module-before-super-init",
@@ -58,7 +58,7 @@ def _own_nodes(method: FunctionNode) -> list[ast.stmt | ast.expr]:
 
 def _initialized(found: ClassFacts, method: FunctionNode, seen: frozenset[str]) -> ast.Call | None:
     """The first call that may run ``torch.nn.Module.__init__``."""
-    for node in sorted((item for item in nodes(method) if isinstance(item, ast.Call)), key=lambda item: item.lineno):
+    for node in sorted(nodes_of(method, ast.Call), key=lambda item: item.lineno):
         function = node.func
         if isinstance(function, ast.Name) and function.id == "super" and not _is_spent(found, node):
             return node

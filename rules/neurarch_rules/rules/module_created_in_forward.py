@@ -16,7 +16,7 @@ from neurarch_rules.facts.python_file import (
     unmoved,
 )
 from neurarch_rules.facts.python_reach import of_classes
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 RULE = RuleInfo(
     name="module-created-in-forward",
@@ -59,12 +59,12 @@ def _run_by_forward(found: ClassFacts) -> list[FunctionNode]:
 
 
 def _called_on_self(method: FunctionNode) -> set[str]:
-    names = (self_attribute(node.func) for node in nodes(method) if isinstance(node, ast.Call))
+    names = (self_attribute(node.func) for node in nodes_of(method, ast.Call))
     return {name for name in names if name is not None}
 
 
 def _in_method(file: PythonFile, found: ClassFacts, method: FunctionNode) -> Iterator[Finding]:
-    called = {node.func.id for node in nodes(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    called = {node.func.id for node in nodes_of(method, ast.Call) if isinstance(node.func, ast.Name)}
     for node in nodes(method):
         made = _fresh(file, method, node, called)
         if made is None:

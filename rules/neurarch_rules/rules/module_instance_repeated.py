@@ -9,7 +9,7 @@ from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, python_file
 from neurarch_rules.facts.python_reach import of_units
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed
@@ -34,15 +34,22 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _of_unit(file: PythonFile, placed: Placed) -> Iterator[Finding]:
-    for node in placed.unit.parents:
-        if isinstance(node, ast.ListComp | ast.GeneratorExp) and _same_in_all(file, placed.unit.parents, node):
-            yield _of_comprehension(Site(placed, node), node)
-        if isinstance(node, ast.arguments):
-            yield from _as_default(file, placed, node)
-        if isinstance(node, ast.For):
-            yield from _in_loop(file, Site(placed, node), node)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            yield from _of_product(file, Site(placed, node), node)
+    parents = placed.unit.parents
+    for statement in placed.unit.body:
+        comprehensions: list[ast.ListComp | ast.GeneratorExp] = [
+            *nodes_of(statement, ast.ListComp),
+            *nodes_of(statement, ast.GeneratorExp),
+        ]
+        for made in comprehensions:
+            if _same_in_all(file, parents, made):
+                yield _of_comprehension(Site(placed, made), made)
+        for arguments in nodes_of(statement, ast.arguments):
+            yield from _as_default(file, placed, arguments)
+        for loop in nodes_of(statement, ast.For):
+            yield from _in_loop(file, Site(placed, loop), loop)
+        for product in nodes_of(statement, ast.BinOp):
+            if isinstance(product.op, ast.Mult):
+                yield from _of_product(file, Site(placed, product), product)
 
 
 def _as_default(file: PythonFile, placed: Placed, arguments: ast.arguments) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from neurarch_rules.facts.python_file import (
     python_file,
 )
 from neurarch_rules.facts.python_reach import of_classes
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 RULE = RuleInfo(
     name="module-not-assigned",
@@ -33,13 +33,13 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _of_class(found: ClassFacts) -> Iterator[Finding]:
     method = found.methods.get("__init__")
-    if method is None or any(isinstance(node, ast.Call) and _reads_locals(node) for node in nodes(method)):
+    if method is None or any(map(_reads_locals, nodes_of(method, ast.Call))):
         return
     own = first_argument(method)
-    for node in nodes(method):
-        if isinstance(node, ast.Expr):
-            yield from _thrown_away(found, own, node)
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+    for statement in nodes_of(method, ast.Expr):
+        yield from _thrown_away(found, own, statement)
+    for node in nodes_of(method, ast.Assign):
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             continue
         name = node.targets[0].id
         if name.startswith("_") or not _is_lost(found, method, node.value, name):

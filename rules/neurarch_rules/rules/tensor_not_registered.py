@@ -17,7 +17,7 @@ from neurarch_rules.facts.python_file import (
     self_attribute,
 )
 from neurarch_rules.facts.python_reach import of_classes
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 RULE = RuleInfo(
     name="tensor-not-registered",
@@ -143,9 +143,7 @@ def _is_used(found: ClassFacts, attribute: str) -> bool:
 
 def _is_wrapped(found: ClassFacts, attribute: str) -> bool:
     """The attribute is handed on: to a parameter, a buffer, an optimizer."""
-    for node in nodes(found.node):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in nodes_of(found.node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in ("Parameter", "register_parameter", "register_buffer", "ParameterList", "setattr") and any(
             self_attribute(part) == attribute for item in node.args for part in nodes(item)

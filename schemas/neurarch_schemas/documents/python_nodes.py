@@ -104,13 +104,13 @@ def stored(node: ast.AST) -> tuple[str, ...]:
 
 def _stored(node: ast.AST) -> tuple[str, ...]:
     found: list[str] = []
-    for each in nodes(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
-            found.append(each.id)
-        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in MUTATING:
-            found += (part.id for part in nodes(each.func.value) if isinstance(part, ast.Name))
-        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
-            found += (part.id for part in nodes(each.value) if isinstance(part, ast.Name))
+    found += (each.id for each in nodes_of(node, ast.Name) if isinstance(each.ctx, ast.Store | ast.Del))
+    for call in nodes_of(node, ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in MUTATING:
+            found += (part.id for part in nodes_of(call.func.value, ast.Name))
+    for item in nodes_of(node, ast.Subscript):
+        if isinstance(item.ctx, ast.Store | ast.Del):
+            found += (part.id for part in nodes_of(item.value, ast.Name))
     return tuple(found)
 
 

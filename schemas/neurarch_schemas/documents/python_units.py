@@ -59,12 +59,19 @@ class Unit:
     def names(self) -> frozenset[str]:
         """The names that may be those of the module level: parameters in their function are not."""
         own: set[ast.AST] = set()
-        for node in self.parents:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                given = {item.arg for item in nodes_of(node.args, ast.arg)}
-                for part in node.body if isinstance(node.body, list) else [node.body]:
+        found: set[str] = set()
+        for statement in self.body:
+            functions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = [
+                *nodes_of(statement, ast.FunctionDef),
+                *nodes_of(statement, ast.AsyncFunctionDef),
+                *nodes_of(statement, ast.Lambda),
+            ]
+            for function in functions:
+                given = {item.arg for item in nodes_of(function.args, ast.arg)}
+                for part in function.body if isinstance(function.body, list) else [function.body]:
                     own.update(name for name in nodes_of(part, ast.Name) if name.id in given)
-        return frozenset(node.id for node in self.parents if isinstance(node, ast.Name) and node not in own)
+            found.update(name.id for name in nodes_of(statement, ast.Name) if name not in own)
+        return frozenset(found)
 
     @cached_property
     def imports(self) -> tuple[ast.Import | ast.ImportFrom, ...]:

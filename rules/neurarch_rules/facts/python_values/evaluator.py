@@ -88,8 +88,13 @@ class _Beginnings:
         return self._at(found.placed).module(found)
 
     def _at(self, placed: Placed) -> _Evaluator:
-        names = deepcopy(self.main.globals) if self.file.reach.reads_variables(placed) else {}
+        names = deepcopy(self._globals) if self.file.reach.reads_variables(placed) else {}
         return _Evaluator(self.file, self._arguments, names)
+
+    @cached_property
+    def _globals(self) -> dict[str, Value]:
+        """What is known of the names at module level once the file has run."""
+        return {name: value for name, value in self.main.globals.items() if value is not NOTHING}
 
     @cached_property
     def _arguments(self) -> dict[str, Value]:
