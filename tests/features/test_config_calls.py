@@ -158,3 +158,37 @@ def test_what_is_certain() -> None:
         "num_hidden_layers": 3,
     }
     assert call.uncertain is None
+
+
+BAD = "LlamaConfig(hidden_size=64, num_attention_heads=8, num_key_value_heads=3)"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"with pytest.raises(ValueError):\n    {BAD}",
+        f"with raises(ValueError, match='heads') as caught, other():\n    LlamaForCausalLM({BAD})",
+        f"with self.assertRaises(ValueError):\n    config = {BAD}",
+        f"self.assertRaises(ValueError, lambda: {BAD})",
+    ],
+)
+def test_what_a_test_wants_to_fail_is_no_fault(code: str) -> None:
+    assert problems(code) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"with torch.device('meta'):\n    {BAD}",
+        f"{BAD}\nwith pytest.raises(ValueError):\n    pass",
+        f"with pytest.raises(ValueError):\n    def build():\n        return {BAD}",
+    ],
+)
+def test_what_stands_elsewhere_is_one(code: str) -> None:
+    assert problems(code) == ["kv-heads-indivisible"]
+
+
+def problems(code: str) -> list[str]:
+    found = analyse_text("/nowhere/test_model.py", f"from transformers import LlamaConfig, LlamaForCausalLM\n{code}\n")
+    assert found is not None
+    return [finding.rule for finding in check(found, Options()) if finding.severity == "error"]

@@ -23,6 +23,8 @@ from neurarch_schemas.record import Record
 from neurarch_schemas.surroundings.folder import Folder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from neurarch_schemas.documents.document import Span
     from neurarch_schemas.documents.json_value import JSONValue
     from neurarch_schemas.documents.nodes import Node
@@ -35,6 +37,8 @@ WITHOUT_SIZE = frozenset(
 """Keys that change no tensor."""
 FACTORIES = ("for_model", "from_dict")
 """Class methods that make a config of what they are given."""
+EXPECTING_FAILURE = frozenset(("raises", "assertRaises", "assertRaisesRegex", "RaisesGroup"))
+"""Functions of pytest, unittest and absl that want an exception of what they wrap."""
 
 
 class ConfigCall(Record):
@@ -50,6 +54,8 @@ class ConfigCall(Record):
     open_ended: tuple[str, ...]
     is_damaged: bool = False
     """The statement cannot be parsed right now: what can be read of it is here."""
+    is_to_fail: bool = False
+    """A test says that what is built here is refused: ``with pytest.raises(ValueError):``."""
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -142,6 +148,19 @@ def _outermost(placed: Placed, names: Names) -> Iterator[ast.Call]:
             yield call
 
 
+def _is_to_fail(call: ast.Call, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    node: ast.AST = call
+    while (above := parents[node]) is not node and not isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+        around = [item.context_expr for item in above.items] if isinstance(above, ast.With | ast.AsyncWith) else [above]
+        for each in around:
+            if isinstance(each, ast.Call) and isinstance(each.func, ast.Name | ast.Attribute):
+                name = each.func.id if isinstance(each.func, ast.Name) else each.func.attr
+                if name in EXPECTING_FAILURE:
+                    return True
+        node = above
+    return False
+
+
 def _is_config(call: ast.Call, names: Names) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "from_dict":
         return names.model_type(call.func.value) is not None
@@ -202,7 +221,13 @@ class _Found:
         document = PythonConfigDocument(
             self._uri, self._text, span[0], node, self._placed.span(self._call.func), changed, self._reader.elsewhere
         )
-        return ConfigCall(document, span, tuple(self._reader.unknown), tuple(self._reader.open_ended))
+        return ConfigCall(
+            document,
+            span,
+            tuple(self._reader.unknown),
+            tuple(self._reader.open_ended),
+            is_to_fail=_is_to_fail(self._call, self._placed.unit.parents),
+        )
 
     def _changed(self, data: dict[str, JSONValue]) -> dict[str, tuple[Span, Span]]:
         """What later statements set, written into ``data``."""
