@@ -64,15 +64,9 @@ def _words(data: dict[str, JSONValue], rows: int | None) -> Iterator[Finding]:
         words = data.get(name)
         for at, entry in enumerate(words if isinstance(words, list) else []):
             word = entry[0] if name == "sequence_bias" and isinstance(entry, list) and entry else entry
-            outside = sorted(token for token in _ids(word) if rows is not None and token >= rows > 0)
-            if outside:
-                yield Finding(
-                    f"{name} names the token {outside[0]:,}, outside the {rows:,} rows of the embedding of "
-                    "config.json: generate refuses it",
-                    Place(f"/{name}/{at}"),
-                    (Related(Place("/vocab_size", file="config.json"), f"vocab_size is {rows:,}"),),
-                    severity="error",
-                )
+            outside = [token for token in _ids(word) if rows is not None and token >= rows > 0]
+            if rows is not None and outside:
+                yield _outside(f"{name} names", min(outside), rows, f"/{name}/{at}", "generate refuses it")
 
 
 def _forced(data: dict[str, JSONValue], rows: int | None) -> Iterator[Finding]:
@@ -81,13 +75,17 @@ def _forced(data: dict[str, JSONValue], rows: int | None) -> Iterator[Finding]:
     for at, pair in enumerate(pairs if isinstance(pairs, list) else []):
         token = whole_number(pair[1]) if isinstance(pair, list) and len(pair) == 2 else None
         if token is not None and rows is not None and token >= rows > 0:
-            yield Finding(
-                f"forced_decoder_ids starts with the token {token:,}, outside the {rows:,} rows of the embedding of "
-                "config.json: looking it up crashes",
-                Place(f"/forced_decoder_ids/{at}"),
-                (Related(Place("/vocab_size", file="config.json"), f"vocab_size is {rows:,}"),),
-                severity="error",
-            )
+            pointer = f"/forced_decoder_ids/{at}"
+            yield _outside("forced_decoder_ids starts with", token, rows, pointer, "looking it up crashes")
+
+
+def _outside(names: str, token: int, rows: int, pointer: str, effect: str) -> Finding:
+    return Finding(
+        f"{names} the token {token:,}, outside the {rows:,} rows of the embedding of config.json: {effect}",
+        Place(pointer),
+        (Related(Place("/vocab_size", file="config.json"), f"vocab_size is {rows:,}"),),
+        severity="error",
+    )
 
 
 def _end_tokens(data: dict[str, JSONValue], config: dict[str, JSONValue]) -> Iterator[Finding]:
@@ -95,8 +93,7 @@ def _end_tokens(data: dict[str, JSONValue], config: dict[str, JSONValue]) -> Ite
     if ours and theirs and not ours & theirs:
         yield Finding(
             f"generation stops at {listed(sorted(ours))}, but config.json says the end token is "
-            f"{listed(sorted(theirs))}: one of "
-            "the two files belongs to another model",
+            f"{listed(sorted(theirs))}: one of the two files belongs to another model",
             Place("/eos_token_id"),
             (Related(Place("/eos_token_id", file="config.json"), f"eos_token_id is {listed(sorted(theirs))}"),),
             severity="info",
