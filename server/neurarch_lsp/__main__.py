@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+CLOSED_PIPE = 141
+"""What a shell shows of a program that SIGPIPE ended: 128 + 13."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command. Returns the exit status: 0 clean, 1 findings from --fail-on up, 2 usage or internal error."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except BrokenPipeError:
+        # Whoever read our output has enough. What is still buffered must not fail when Python closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+
+
+def _run(arguments: list[str]) -> int:
     from neurarch_lsp.cli.arguments import parse
 
-    parsed = parse(sys.argv[1:] if arguments is None else arguments)
+    try:
+        parsed = parse(arguments)
+        if parsed.mode != "server":
+            _print_anything()
+            _collect_rarely()
+            return _command(parsed)
+    finally:
+        sys.stdout.flush()
+    from neurarch_lsp.lsp import start
+
+    return start.run(parsed)
+
+
+def _command(parsed: Namespace) -> int:
     mode: str = parsed.mode
-    if mode != "server":
-        _print_anything()
-        _collect_rarely()
     if mode == "check":
         from neurarch_lsp.cli import check
 
@@ -30,13 +57,9 @@ def main(arguments: list[str] | None = None) -> int:
         from neurarch_lsp.cli import explain
 
         return explain.run(parsed)
-    if mode == "print-schema":
-        from neurarch_lsp.cli import print_schema
+    from neurarch_lsp.cli import print_schema
 
-        return print_schema.run(parsed)
-    from neurarch_lsp.lsp import start
-
-    return start.run(parsed)
+    return print_schema.run(parsed)
 
 
 def _print_anything() -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from neurarch_lsp.settings.resolve import Resolver, SettingsError
+from neurarch_lsp.settings.resolve import Resolver, SettingsError, search_paths
 
 __all__ = [
     "CheckResult",
@@ -101,27 +101,23 @@ def check_text(text: str, path: str = "config.json", settings: Mapping[str, Any]
     """Lint a text as if it were the file at ``path``; what lies beside that path is read.
 
     ``settings`` is a settings table as TOML gives it and stands in for settings files, which are then not looked for.
+    Raises SettingsError for settings, given or in a file, that ``--check`` refuses.
     """
-    from neurarch_rules.engine.options import options_from
-
-    options = options_from(settings) if settings is not None else Resolver().options_for(path)
     from neurarch_lsp.linting.lint import lint
 
-    return _result(path, lint(path, path, text, options))
+    return _result(path, lint(path, path, text, _resolver(settings).options_for(path)))
 
 
 def check_files(paths: Iterable[str], settings: Mapping[str, Any] | None = None, jobs: int = 1) -> list[CheckResult]:
     """Lint files in the order given, each under the settings nearest to it (or under ``settings``).
 
-    Folders are not walked. Raises SettingsError for a settings file that cannot be used; a file that cannot be read is
-    a result with an ``error``.
+    Folders are not walked. Raises SettingsError for settings that cannot be used; a file that cannot be read is a
+    result with an ``error``.
     """
     from neurarch_lsp.linting import batch
-    from neurarch_rules.engine.options import options_from
 
-    fixed = options_from(settings) if settings is not None else None
-    resolver = Resolver()
-    tasks = (batch.Task(path, path, path, fixed or resolver.options_for(path)) for path in paths)
+    resolver = _resolver(settings)
+    tasks = (batch.Task(path, path, path, resolver.options_for(path)) for path in paths)
     return [
         CheckResult(done.task.name, None, error=done.problem)
         if done.outcome is None
@@ -131,26 +127,41 @@ def check_files(paths: Iterable[str], settings: Mapping[str, Any] | None = None,
 
 
 def report_text(text: str, path: str = "config.json", contexts: Sequence[int] = ()) -> dict[str, Any]:
-    """The numbers of a model as ``--report --output-format json`` gives them for one file."""
+    """The numbers of a model as ``--report --output-format json`` gives them for one file.
+
+    A ``path`` that ends in .py, or in .py:EXPRESSION, says that ``text`` is Python.
+    """
+    from neurarch_lsp.card.python_report import is_python, python_entry
+    from neurarch_lsp.card.sources import NO_CONFIGURATION
     from neurarch_lsp.render.report_json import entry, failed_entry
+
+    if is_python(path):
+        return python_entry(path, search_paths(path), contexts, text)
     from neurarch_rules.engine.analyse import analyse_text
 
     analysis = analyse_text(path, text)
     if analysis is None:
-        return failed_entry(path, "this is no model configuration")
+        return failed_entry(path, NO_CONFIGURATION)
     return entry(path, analysis, contexts)
 
 
 def report_file(path: str, contexts: Sequence[int] = ()) -> dict[str, Any]:
-    """As ``report_text``, for a file; a file that cannot be read is an entry with an ``error``."""
+    """As ``report_text``, for a file, or FILE.py:EXPRESSION; one that cannot be read is an entry with an ``error``."""
+    from neurarch_lsp.card.python_report import is_python, python_entry
     from neurarch_lsp.linting.lint import CannotRead, read_text
     from neurarch_lsp.render.report_json import failed_entry
 
+    if is_python(path):
+        return python_entry(path, search_paths(path), contexts)
     try:
         text = read_text(path)
     except CannotRead as error:
         return failed_entry(path, str(error))
     return report_text(text, path, contexts)
+
+
+def _resolver(settings: Mapping[str, Any] | None) -> Resolver:
+    return Resolver() if settings is None else Resolver.of_table(settings)
 
 
 def _result(file: str, outcome: Any) -> CheckResult:

@@ -104,3 +104,47 @@ def test_a_python_text_is_told_as_such() -> None:
     assert result.kind == "python"
     assert [finding.rule for finding in result.findings] == ["module-before-super-init"]
     assert api.check_text("print(1)\n", "-.py").kind is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"serving": 5}, "serving"),
+        ({"bogus": 1}, "bogus: unknown key"),
+        ({"ignore": ["kv-heads-indivisble"]}, "did you mean 'kv-heads-indivisible'"),
+        ({"severity": {"nope": "error"}}, "unknown rule 'nope'"),
+        ({"severity": {"kv-heads-indivisible": "fatal"}}, "severity.kv-heads-indivisible"),
+        ({"serving": {"gpu": "ZX-81"}}, "unknown gpu 'ZX-81'"),
+    ],
+)
+def test_settings_that_the_command_line_refuses_are_refused(
+    settings: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    (path,) = corpus(tmp_path, 1)
+    with pytest.raises(api.SettingsError, match=said):
+        api.check_text(BAD, path, settings=settings)
+    with pytest.raises(api.SettingsError, match=said):
+        api.check_files([path], settings=settings)
+
+
+def test_given_ignores_keep_to_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = {"ignores": [{"file": "old/**", "rule": "kv-heads-indivisible"}]}
+    assert api.check_text(BAD, "old/config.json", settings=settings).findings == ()
+    assert api.check_text(BAD, "new/config.json", settings=settings).findings
+
+
+PYTHON = "from torch import nn\n\n\nclass Net(nn.Linear):\n    def __init__(self):\n        super().__init__(8, 4)\n"
+
+
+def test_python_is_reported_as_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(PYTHON)
+    for name in (str(path), f"{path}:Net()", str(tmp_path / "none.py")):
+        main(["--report", name, "--output-format", "json"])
+        assert api.report_file(name) == json.loads(capsys.readouterr().out)[0]
+    assert api.report_text(PYTHON, str(path)) == api.report_file(str(path))
+    (model,) = api.report_text(PYTHON.replace("8, 4", "9, 4"), str(path))["models"]
+    assert model["parameters"]["total"] == 40
+    (alone,) = api.report_text(PYTHON, "nowhere/net.py")["models"]
+    assert alone["parameters"]["total"] == 36

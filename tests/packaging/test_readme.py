@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 import tomllib
@@ -62,3 +63,11 @@ def test_options_exist(capsys: pytest.CaptureFixture[str]) -> None:
     ours = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", ours)):
         assert option in known, option
+
+
+def test_the_page_of_the_api_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = ROOT / "docs" / "api.md"
+    monkeypatch.chdir(ROOT / "docs")
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / link).exists(), link

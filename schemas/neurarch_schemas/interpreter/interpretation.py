@@ -107,14 +107,16 @@ def interpret_each(
     *,
     seconds: float | None = None,
     cache: SourceCache | None = None,
+    text: str | None = None,
 ) -> Iterator[Interpretation]:
     """Evaluate several constructions in one file, whose module runs once as long as none of them changes it.
 
-    ``budgets`` hold for each; ``seconds`` is the wall time of all, after which the rest is not known.
+    ``budgets`` hold for each; ``seconds`` is the wall time of all, after which the rest is not known. ``text`` stands
+    for what the file holds.
     """
-    session = _Session(
-        os.path.abspath(path), {}, "", search_paths, budgets or Budgets(), cache or SourceCache(), None, keep=True
-    )
+    path = os.path.abspath(path)
+    overlay = {} if text is None else {path: text}
+    session = _Session(path, overlay, "", search_paths, budgets or Budgets(), cache or SourceCache(), None, keep=True)
     started = time.monotonic()
     for expression in expressions:
         if seconds is not None and time.monotonic() - started > seconds:

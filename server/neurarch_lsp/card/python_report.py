@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.modules.tree import Module
 
 SPLIT = ".py:"
+NO_CLASS = "no module class is defined here"
 _MOST_SECONDS = 60.0
 """For all the classes of one file together."""
 
@@ -30,6 +31,11 @@ class Construction(Record):
     incomplete: bool = False
     """Something has no known shape: the count is a lower bound."""
 
+    @property
+    def shapeless(self) -> str:
+        """What a tensor without sizes is."""
+        return "unknown or scalar" if self.incomplete else "scalar"
+
 
 def is_python(name: str) -> bool:
     return name.endswith(".py") or SPLIT in name
@@ -41,22 +47,25 @@ def split(name: str) -> tuple[str, str | None]:
     return (path + ".py", expression) if separator else (name, None)
 
 
-def constructions(path: str, expression: str | None, search_paths: Sequence[str]) -> list[Construction] | str:
-    """What a file builds, or why nothing can be said."""
-    if not os.path.isfile(path):
+def constructions(
+    path: str, expression: str | None, search_paths: Sequence[str], text: str | None = None
+) -> list[Construction] | str:
+    """What a file builds, or why nothing can be said; ``text`` stands for what the file holds."""
+    if text is None and not os.path.isfile(path):
         return "cannot be read: No such file or directory"
     from neurarch_schemas.interpreter import REPORT, SourceCache, interpret, interpret_each, module_classes
 
     cache = SourceCache()
+    written, within = (path, None) if text is None else (text, path)
     if expression is not None:
-        result = interpret(path, expression, search_paths, REPORT, cache=cache)
+        result = interpret(written, expression, search_paths, REPORT, path=within, cache=cache)
         return [_construction(expression, None, expression, result)]
     found: list[Construction] = []
-    classes = module_classes(path, search_paths, cache=cache)
+    classes = module_classes(written, search_paths, path=within, cache=cache)
     if not classes:
-        return _unreadable(path, cache) or found
+        return _unreadable(cache.text(path) if text is None else text, cache) or found
     texts = [each.construction for each in classes if each.construction is not None]
-    results = interpret_each(path, texts, search_paths, REPORT, seconds=_MOST_SECONDS, cache=cache)
+    results = interpret_each(path, texts, search_paths, REPORT, seconds=_MOST_SECONDS, cache=cache, text=text)
     for module_class in classes:
         if module_class.construction is None:
             found.append(Construction(module_class.name, module_class.line, None, None, False, module_class.reason))
@@ -65,9 +74,8 @@ def constructions(path: str, expression: str | None, search_paths: Sequence[str]
     return found
 
 
-def _unreadable(path: str, cache: SourceCache) -> str | None:
+def _unreadable(text: str | None, cache: SourceCache) -> str | None:
     """Why the text of a file is no Python, as far as that is so."""
-    text = cache.text(path)
     if text is None:
         return "cannot be read: it is too large, or no text"
     try:
@@ -82,14 +90,14 @@ def _construction(name: str, line: int | None, text: str, result: Interpretation
     return Construction(name, line, text, result.tree, result.exact, result.reason, result.incomplete)
 
 
-def python_entry(name: str, search_paths: Sequence[str], contexts: Sequence[int]) -> Entry:
+def python_entry(name: str, search_paths: Sequence[str], contexts: Sequence[int], text: str | None = None) -> Entry:
     path, expression = split(name)
-    found = constructions(path, expression, search_paths)
+    found = constructions(path, expression, search_paths, text)
     if isinstance(found, str):
         return failed_entry(name, found)
     entry: Entry = {**failed_entry(path, ""), "error": None, "models": [_model(item) for item in found]}
     if not found:
-        entry["error"] = "no module class is defined here"
+        entry["error"] = NO_CLASS
     if expression is not None:
         (only,) = found
         entry |= {"construction": expression} | {key: _model(only)[key] for key in ("parameters", "tensors")}
@@ -131,7 +139,7 @@ def python_text(name: str, search_paths: Sequence[str]) -> Iterator[str]:
         yield f"  {found}"
         return
     if not found:
-        yield "  no module class is defined here"
+        yield f"  {NO_CLASS}"
     from neurarch_schemas.accounting.kv_cache import kv_cache
     from neurarch_schemas.accounting.parameters import count_parameters
     from neurarch_schemas.modules.tree import rows
@@ -151,7 +159,5 @@ def python_text(name: str, search_paths: Sequence[str]) -> Iterator[str]:
             if cache is not None:
                 yield f"    KV cache: {cache.per_token:,} scalars per token, {2 * cache.per_token:,} bytes in bfloat16"
             for row in rows(item.tree):
-                shape = " x ".join(f"{size:,}" for size in row.shape) or (
-                    "unknown or scalar" if item.incomplete else "scalar"
-                )
+                shape = " x ".join(f"{size:,}" for size in row.shape) or item.shapeless
                 yield f"    {row.name:<56} {shape:>24}  x{row.count:,}{'' if row.kind == 'parameter' else '  buffer'}"

@@ -14,6 +14,7 @@ from neurarch_schemas.record import Record
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 GIT_SECONDS = 20
+NO_CONFIGURATION = "not a model configuration"
 NOTHING_FETCHED = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 """A repository may name, for objects it lacks, a remote that is any command of its own: git must not ask it."""
 
@@ -32,7 +33,9 @@ class Source(Record):
 def load(name: str, stdin_filename: str | None = None) -> Source:
     """A file, "-", or ORG/NAME in the local Hugging Face cache."""
     if is_python(name):
-        return Source(name, None, python=True, missing=not os.path.isfile(split(name)[0]))
+        missing = not os.path.isfile(split(name)[0])
+        error = "cannot be read: No such file or directory" if missing else None
+        return Source(name, None, error, missing, python=True)
     if name == "-":
         return _analysed(name, stdin_filename or "config.json", sys.stdin.buffer.read())
     path = name
@@ -119,7 +122,7 @@ def configs_below(folder: str) -> list[str]:
 def _analysed(name: str, path: str, data: bytes) -> Source:
     analysis = analyse_text(path, data.decode("utf-8", errors="replace"))
     if analysis is None:
-        return Source(name, None, "not a model configuration")
+        return Source(name, None, NO_CONFIGURATION)
     if analysis.config is None and analysis.adapter is None:
         return Source(name, None, "the file describes no model")
     return Source(name, analysis)

@@ -16,6 +16,10 @@ Language server and linter for neural-network model definitions.
   neurarch-lsp --report FILE...    parameters, KV cache and tensors of a model
   neurarch-lsp --rules             the rules
   neurarch-lsp --explain RULE      the page of one rule
+
+Exit status: --check 0 clean, 1 findings at or above --fail-on, 2 wrong usage or an internal error; --report and
+--compare 0 when every input could be read (one that describes no model says so), 2 when one is missing, cannot be
+read, or cannot be given in the format asked for, and for --compare when there is nothing to compare.
 """
 CHECK_FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 SEVERITIES = ("error", "warning", "info", "hint")

@@ -22,6 +22,11 @@ def run(arguments: argparse.Namespace) -> int:
         return USAGE_ERROR
     loaded = [sources.load_revision(path) for path in arguments.paths]
     for source in loaded:
+        if source.python and not source.missing:
+            print(
+                f"{source.name}: --compare takes configs; --report counts the classes of Python code", file=sys.stderr
+            )
+            return USAGE_ERROR
         if source.analysis is None:
             print(f"{source.name}: {source.error}", file=sys.stderr)
             return USAGE_ERROR

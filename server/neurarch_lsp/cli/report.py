@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card import sources
-from neurarch_lsp.card.python_report import python_entry, python_text, split
+from neurarch_lsp.card.python_report import is_python, python_entry, python_text
 from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, assumptions, context_lengths, output_format
 from neurarch_lsp.render.report_json import Entry, entry, failed_entry
+from neurarch_lsp.settings.resolve import options_of, search_paths
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_lsp.render.card_blocks import Card
-    from neurarch_rules.engine.options import Options
 
 USAGE_ERROR = 2
 
@@ -32,6 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     assumed = assumptions(arguments.assume or (), contexts, expand=arguments.expand)
     if isinstance(assumed, str):
         return _usage(assumed)
+    python = next((path for path in arguments.paths if is_python(path)), None)
+    if form == "svg" and python is not None:
+        return _usage(f"svg is the drawing of a config, and {python} is Python: ask for html, markdown, text or json")
     folders = [path for path in arguments.paths if os.path.isdir(path)]
     if arguments.output and (folders or len(arguments.paths) > 1):
         from neurarch_lsp.cli.report_folder import write_folder
@@ -83,8 +86,11 @@ def _text(
 ) -> str:
     pieces: list[str] = []
     for source in loaded:
-        if source.python:
+        if source.python and form == "text":
             pieces.append("\n".join(python_text(source.name, search_paths(source.name))) + "\n")
+            continue
+        if source.python:
+            pieces.append(render_card(card_of(source, assumed), form))
         if source.analysis is None:
             continue
         if form == "text" and tensors:
@@ -98,30 +104,15 @@ def _text(
 
 def card_of(source: sources.Source, assumed: Assumptions) -> Card:
     """The card of a source that was read, with what the rules say under the settings that apply to it."""
+    if source.python:
+        from neurarch_lsp.card.python_card import python_card
+
+        return python_card(source.name, search_paths(source.name))
     from neurarch_lsp.card.build import build_card
     from neurarch_rules.engine.run import check
 
     assert source.analysis is not None
     return build_card(source.name, source.analysis, check(source.analysis, options_of(source.name)), assumed)
-
-
-def options_of(path: str) -> Options:
-    """The settings that apply to a file; the defaults where its settings file is broken (--check says why)."""
-    from neurarch_lsp.settings.resolve import Resolver, SettingsError
-    from neurarch_rules.engine.options import Options
-
-    try:
-        return Resolver().options_for(path if os.path.exists(path) else None)
-    except SettingsError:
-        return Options()
-
-
-def search_paths(name: str) -> list[str]:
-    """Where imports of a Python file are looked up: the setting, then the environment's packages."""
-    from neurarch_schemas.surroundings.environment import installed_packages
-
-    path = split(name)[0]
-    return [*options_of(path).python.search_paths, *installed_packages()]
 
 
 def render_card(card: Card, form: str) -> str:

@@ -32,16 +32,17 @@ def write_folder(paths: Sequence[str], target: str, form: str, assumed: Assumpti
     for path in paths:
         for name in sources.configs_below(path) if os.path.isdir(path) else [path]:
             source = sources.load(name)
-            if source.analysis is None:
+            if source.analysis is None and (source.missing or not source.python):
                 missing |= source.missing
                 print(f"{name}: {source.error}", file=sys.stderr)
                 continue
             card = card_of(source, assumed)
-            file = (
-                _file_name(os.path.relpath(name, path) if os.path.isdir(path) else name, card.title, used)
-                + ENDINGS[form]
-            )
+            place = "" if source.python else os.path.relpath(name, path) if os.path.isdir(path) else name
+            file = _file_name(place, card.title, used) + ENDINGS[form]
             _write(os.path.join(target, file), render_card(card, form))
+            if source.analysis is None:
+                rows.append((file, card.title, "Python", "", "", ""))
+                continue
             counted, cache = source.analysis.parameters, source.analysis.kv_cache
             rows.append(
                 (

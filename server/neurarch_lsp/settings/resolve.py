@@ -10,7 +10,7 @@ from neurarch_lsp.settings import globs
 from neurarch_lsp.settings.find import SettingsError, SettingsFile, nearest, read
 from neurarch_rules.engine.options import Ignore, Options, options_from
 
-__all__ = ["Resolver", "SettingsError"]
+__all__ = ["Resolver", "SettingsError", "options_of", "search_paths"]
 
 
 class Resolver:
@@ -27,6 +27,13 @@ class Resolver:
         self.options: dict[str | None, Options] = {}
         self.matched: dict[str, set[Ignore]] = {}
         """By settings file, the suppression entries whose glob has matched a document."""
+
+    @classmethod
+    def of_table(cls, table: Mapping[str, Any], name: str = "settings") -> Resolver:
+        """One table (as TOML gives it) for all documents, validated as a settings file is; globs from where we are."""
+        resolver = cls(config=name)
+        resolver.known[""] = SettingsFile(name, os.getcwd(), table)
+        return resolver
 
     def file_for(self, path: str | None) -> SettingsFile | None:
         """The settings file that applies to a document; raises SettingsError when it cannot be read."""
@@ -78,6 +85,21 @@ class Resolver:
                 options = options_from(override, _without_ignores(options, override))
             self.options[key] = options
         return options
+
+
+def options_of(path: str) -> Options:
+    """What applies to a file that is reported on; the defaults where its settings file is broken (--check says why)."""
+    try:
+        return Resolver().options_for(path if os.path.exists(path) else None)
+    except SettingsError:
+        return Options()
+
+
+def search_paths(path: str) -> list[str]:
+    """Where imports of a Python file (or FILE.py:EXPRESSION) are looked up: the setting, then installed packages."""
+    from neurarch_schemas.surroundings.environment import installed_packages
+
+    return [*options_of(path).python.search_paths, *installed_packages()]
 
 
 def _without_ignores(options: Options, override: Mapping[str, Any]) -> Options:
