@@ -33,9 +33,16 @@ class Reach:
         self.imports = imports
         self._numbers = {placed.start: number for number, placed in enumerate(self.units)}
         self._found: dict[int, frozenset[int]] = {}
+        self._digests: dict[tuple[int, ...], bytes] = {}
 
     def of(self, *parts: Placed) -> bytes:
         """Equal for statements that are alike and reach alike ones."""
+        starts = tuple(placed.start for placed in parts)
+        if starts not in self._digests:
+            self._digests[starts] = self._digest(parts)
+        return self._digests[starts]
+
+    def _digest(self, parts: tuple[Placed, ...]) -> bytes:
         numbers: set[int] = set()
         for placed in parts:
             numbers |= self._reached(self._numbers[placed.start])

@@ -215,7 +215,11 @@ def _guards(function: ast.AST) -> bool:
 
 
 def _rebinds(function: ast.AST, name: str) -> bool:
-    return any(node.id == name and isinstance(node.ctx, ast.Store) for node in nodes_of(function, ast.Name))
+    return name in kept(function, _bound)
+
+
+def _bound(function: ast.AST) -> frozenset[str]:
+    return frozenset(node.id for node in nodes_of(function, ast.Name) if isinstance(node.ctx, ast.Store))
 
 
 def _reads(node: ast.AST, name: str) -> bool:

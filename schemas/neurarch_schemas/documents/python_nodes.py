@@ -6,7 +6,7 @@ Trees are kept by content (see ``python_units``) and many rules look at the same
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeVar, cast
 
 N = TypeVar("N", bound=ast.AST)
@@ -50,14 +50,16 @@ _FIELDS: Final[Mapping[type[ast.AST], tuple[str, ...]]] = {
 """For each type of node the fields that hold others."""
 
 
-def children(node: ast.AST) -> Iterator[ast.AST]:
+def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, operators and contexts (load, store) left out."""
+    found: list[ast.AST] = []
     for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
-        if isinstance(value, list):
-            yield from (item for item in value if item is not None)
+        if value.__class__ is list:
+            found += value if None not in value else [item for item in value if item is not None]
         elif value is not None:
-            yield value
+            found.append(value)
+    return found
 
 
 def kept(node: N, compute: Callable[[N], T]) -> T:
@@ -81,12 +83,8 @@ def nodes_of(node: ast.AST, kind: type[N]) -> tuple[N, ...]:
 def _nodes(node: ast.AST) -> tuple[ast.AST, ...]:
     found: list[ast.AST] = [node]
     for each in found:
-        for name in _FIELDS[type(each)]:
-            value = getattr(each, name, None)
-            if value.__class__ is list:
-                found += value if None not in value else [item for item in value if item is not None]
-            elif value is not None:
-                found.append(value)
+        if _FIELDS[type(each)]:
+            found += children(each)
     return tuple(found)
 
 

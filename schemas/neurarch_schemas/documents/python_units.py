@@ -10,10 +10,10 @@ import ast
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.documents.python_nodes import children, nodes, nodes_of
@@ -39,11 +39,23 @@ class Unit:
     @cached_property
     def calls(self) -> dict[str, list[ast.Call]]:
         """Every call by the last name of what is called."""
-        return self._index[0]
+        found: dict[str, list[ast.Call]] = {}
+        for statement in self.body:
+            for call in nodes_of(statement, ast.Call):
+                function = call.func
+                name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+                found.setdefault(name, []).append(call)
+        return found
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        return self._index[1]
+        """What each node stands in; a statement of the top level in itself."""
+        found: dict[ast.AST, ast.AST] = {}
+        for statement in self.body:
+            found[statement] = statement
+            for node in nodes(statement):
+                found |= dict.fromkeys(children(node), node)
+        return found
 
     @cached_property
     def digest(self) -> bytes:
@@ -77,25 +89,9 @@ class Unit:
     def imports(self) -> tuple[ast.Import | ast.ImportFrom, ...]:
         if "import" not in self.text:
             return ()
-        return tuple(node for node in self.parents if isinstance(node, ast.Import | ast.ImportFrom))
-
-    @cached_property
-    def _index(self) -> tuple[dict[str, list[ast.Call]], dict[ast.AST, ast.AST]]:
-        calls: dict[str, list[ast.Call]] = {}
-        parents: dict[ast.AST, ast.AST] = {statement: statement for statement in self.body}
-        for statement in self.body:
-            for node in nodes(statement):
-                if isinstance(node, ast.Call):
-                    function = node.func
-                    name = (
-                        function.attr
-                        if isinstance(function, ast.Attribute)
-                        else (function.id if isinstance(function, ast.Name) else "")
-                    )
-                    calls.setdefault(name, []).append(node)
-                for child in children(node):
-                    parents[child] = node
-        return calls, parents
+        return tuple(
+            node for item in self.body for node in nodes(item) if isinstance(node, ast.Import | ast.ImportFrom)
+        )
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -133,8 +129,9 @@ class Placed:
         return self.start + start, self.start + end
 
 
-def split(text: str) -> Iterator[tuple[int, str]]:
-    """Offset and text of each top-level statement, damaged ones among them."""
+@lru_cache(maxsize=2)
+def split(text: str) -> tuple[tuple[int, str], ...]:
+    """Offset and text of each top-level statement, damaged ones among them; kept while one check asks for it twice."""
     inside = _long_strings(text)
     starts: list[int] = []
     decorated = False
@@ -147,8 +144,7 @@ def split(text: str) -> Iterator[tuple[int, str]]:
             continue
         decorated = text[at] == "@"
         starts.append(at)
-    for number, start in enumerate(starts):
-        yield start, text[start : starts[number + 1] if number + 1 < len(starts) else len(text)]
+    return tuple((start, text[start:end]) for start, end in pairwise((*starts, len(text))))
 
 
 def _long_strings(text: str) -> list[int]:
