@@ -74,9 +74,10 @@ def note(instance: Instance, children: dict[str, Module | Stack], name: str) -> 
         return Note(unsure=True)
     if not children:
         return _leaf(instance, name)
-    sizes = _sizes(instance)
-    latent = _latent(sizes, children, rows)
     found = _projections(rows)
+    has_latent = any(down in rows and up in rows for down, up in _LATENT)
+    sizes = _sizes(instance) if has_latent or found is not None else {}
+    latent = _latent(sizes, children, rows) if has_latent else None
     if latent is None and any(key.startswith("kv_a_proj") for key in rows):
         return Note(part="attention", unsure=True)
     if latent is None and found is None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
+from neurarch_schemas.interpreter import lazy_bodies
+
 LARGEST_FILE = 4_000_000
 
 
@@ -43,12 +45,15 @@ class SourceCache:
         self._texts: dict[str, tuple[tuple[float, int], str]] = {}
         self._listings: dict[str, frozenset[str]] = {}
 
-    def tree(self, text: str) -> ast.Module:
-        """Raises SyntaxError."""
+    def tree(self, text: str, lazily: bool = False) -> ast.Module:
+        """``lazily`` leaves the bodies of functions unread until they are looked at. Raises SyntaxError."""
         key = _key(text)
         known = self._trees.get(key)
+        if known is None and lazily:
+            key += b"lazy"
+            known = self._trees.get(key)
         if known is None:
-            known = _parse(text)
+            known = _parse(text, lazily)
             if len(self._trees) >= self._limit:
                 self._trees.pop(next(iter(self._trees)))
             self._trees[key] = known
@@ -59,6 +64,7 @@ class SourceCache:
     def forget(self, text: str) -> None:
         """Drop the tree of a text that has been edited and will not come again."""
         self._trees.pop(_key(text), None)
+        self._trees.pop(_key(text) + b"lazy", None)
 
     def text(self, path: str) -> str | None:
         """None where there is no such file, or it is too large or not text."""
@@ -79,11 +85,11 @@ class SourceCache:
         return text
 
 
-def _parse(text: str) -> ast.Module | SyntaxError:
+def _parse(text: str, lazily: bool) -> ast.Module | SyntaxError:
     try:
         with warnings.catch_warnings(), rare_collections():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return lazy_bodies.parse(text) if lazily else ast.parse(text)
     except SyntaxError as error:
         return error
     except (RecursionError, MemoryError, ValueError) as error:
@@ -110,7 +116,7 @@ class Sources:
         started = time.thread_time()
         try:
             text = self.text(path)
-            return None if text is None else self.cache.tree(text)
+            return None if text is None else self.cache.tree(text, lazily=path not in self.overlay)
         finally:
             self.seconds += time.thread_time() - started
 
