@@ -108,11 +108,18 @@ def _of_attribute(found: ClassFacts, method: FunctionNode, attribute: str, owner
 
 
 def _of_name(placed: Placed, function: FunctionNode, name: str, owner: str) -> Iterator[Read]:
-    if kept(function, _guards) or _rebinds(function, name):
-        return
-    for node in nodes_of(function, ast.Attribute):
-        if _reads(node, name):
+    if not kept(function, _guards) and not _rebinds(function, name):
+        for node in kept(function, _read).get(name, ()):
             yield Read(Site(placed, node), owner, node.attr)
+
+
+def _read(function: ast.AST) -> dict[str, list[ast.Attribute]]:
+    """Attributes that are read of names, by name."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in nodes_of(function, ast.Attribute):
+        if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and not node.attr.startswith("__"):
+            found.setdefault(node.value.id, []).append(node)
+    return found
 
 
 def _constructed_with(file: PythonFile, found: ClassFacts, init: FunctionNode) -> dict[str, str]:
@@ -220,16 +227,6 @@ def _rebinds(function: ast.AST, name: str) -> bool:
 
 def _bound(function: ast.AST) -> frozenset[str]:
     return frozenset(node.id for node in nodes_of(function, ast.Name) if isinstance(node.ctx, ast.Store))
-
-
-def _reads(node: ast.AST, name: str) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Load)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == name
-        and not node.attr.startswith("__")
-    )
 
 
 def _finding(file: PythonFile, site: Site, owner: str, attribute: str, fields: frozenset[str]) -> Finding:
