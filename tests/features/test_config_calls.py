@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import time
 
 import pytest
 
@@ -192,3 +193,34 @@ def problems(code: str) -> list[str]:
     found = analyse_text("/nowhere/test_model.py", f"from transformers import LlamaConfig, LlamaForCausalLM\n{code}\n")
     assert found is not None
     return [finding.rule for finding in check(found, Options()) if finding.severity == "error"]
+
+
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_many_configs_are_read_in_one_walk(indent: str) -> None:
+    made = "c{0} = LlamaConfig(hidden_size=64)\n{1}c{0}.num_hidden_layers = {0}\n"
+    lines = ("def build():\n" if indent else "") + "".join(indent + made.format(n, indent) for n in range(1500))
+    started = time.process_time()
+    found = calls_of(f"from transformers import LlamaConfig\n{lines}")
+    assert time.process_time() - started < 4
+    assert [call.document.data.get("num_hidden_layers") for call in found if isinstance(call.document.data, dict)] == [
+        *range(1500)
+    ]
+
+
+def test_changes_count_only_in_the_block_of_the_config() -> None:
+    code = """\
+if small:
+    config = LlamaConfig(num_hidden_layers=2)
+    config.hidden_size = 64
+else:
+    config = LlamaConfig(num_hidden_layers=3)
+    if tied:
+        config.hidden_size = 128
+    config.vocab_size = 100; print(config)
+    config.vocab_size = 200
+config.num_attention_heads = 4
+"""
+    first, second = calls_of(f"from transformers import LlamaConfig\n{code}")
+    assert first.document.data == {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64}
+    assert second.document.data == {"model_type": "llama", "num_hidden_layers": 3, "vocab_size": 100}
+    assert second.unknown == ("/hidden_size",)

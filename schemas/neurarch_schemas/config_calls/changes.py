@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.documents.pointer import join_pointer
@@ -22,7 +23,41 @@ class Change(Record):
     value: ast.expr | None
 
 
-def changes(call: ast.Call, placed: Placed, units: Sequence[Placed]) -> Iterator[Change]:
+class Mentions:
+    """Where a file names what, in the order of the text: one walk for all its configs."""
+
+    def __init__(self, units: Sequence[Placed]) -> None:
+        self._units = units
+
+    @cached_property
+    def _found(self) -> dict[str, list[tuple[Placed, ast.Name]]]:
+        found: dict[str, list[tuple[Placed, ast.Name]]] = {}
+        for placed in self._units:
+            names = [node for node in placed.unit.parents if isinstance(node, ast.Name)]
+            for node in sorted(names, key=lambda node: (node.lineno, node.col_offset)):
+                found.setdefault(node.id, []).append((placed, node))
+        return found
+
+    def behind(self, statement: ast.stmt, placed: Placed, name: str) -> Iterator[tuple[Placed, ast.stmt]]:
+        """The statements behind ``statement`` in the same block that mention a name."""
+        holder = placed.unit.parents[statement]
+        is_top = holder is statement
+        block: Sequence[ast.stmt] = () if is_top else _block(holder, statement)
+        last: ast.AST = statement
+        for where, node in self._found.get(name, ()):
+            if where.start < placed.start or (where is not placed and not is_top) or (is_top and where is placed):
+                continue
+            inside: ast.AST = node
+            parents = where.unit.parents
+            while (above := parents[inside]) is not inside and above is not holder:
+                inside = above
+            is_behind = is_top or (above is holder and _starts(inside) > _starts(statement) and inside in block)
+            if is_behind and inside is not last and isinstance(inside, ast.stmt):
+                last = inside
+                yield where, inside
+
+
+def changes(call: ast.Call, placed: Placed, mentions: Mentions) -> Iterator[Change]:
     """The assignments to keys of the config that ``call`` constructs, up to the first statement that uses it."""
     parents = placed.unit.parents
     statement = parents.get(call)
@@ -31,12 +66,10 @@ def changes(call: ast.Call, placed: Placed, units: Sequence[Placed]) -> Iterator
     name = statement.targets[0]
     if not isinstance(name, ast.Name):
         return
-    for where, following in _behind(statement, placed, units):
+    for where, following in mentions.behind(statement, placed, name.id):
         found = _assigned(following, name.id)
         if found is not None and isinstance(following, ast.Assign):
             yield Change(found[0], where, found[1], following.value)
-            continue
-        if not _mentions(following, name.id):
             continue
         for node in ast.walk(following):
             inner = _assigned(node, name.id)
@@ -46,18 +79,16 @@ def changes(call: ast.Call, placed: Placed, units: Sequence[Placed]) -> Iterator
             return
 
 
-def _behind(statement: ast.stmt, placed: Placed, units: Sequence[Placed]) -> Iterator[tuple[Placed, ast.stmt]]:
-    """The statements that follow in the same block."""
-    holder = placed.unit.parents[statement]
-    if holder is statement:
-        for other in units:
-            if other.start > placed.start:
-                yield from ((other, each) for each in other.unit.body)
-        return
+def _block(holder: ast.AST, statement: ast.stmt) -> list[ast.stmt]:
     for field in ("body", "orelse", "finalbody"):
         block = getattr(holder, field, None)
         if isinstance(block, list) and statement in block:
-            yield from ((placed, each) for each in block[block.index(statement) + 1 :])
+            return block
+    return []
+
+
+def _starts(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def _assigned(node: ast.AST, name: str) -> tuple[str, ast.Attribute] | None:
@@ -76,10 +107,6 @@ def _assigned(node: ast.AST, name: str) -> tuple[str, ast.Attribute] | None:
     if not isinstance(target, ast.Attribute) or not isinstance(inner, ast.Name) or inner.id != name:
         return None
     return join_pointer("", *reversed(keys)), target
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
 
 
 def _is_used(statement: ast.stmt, name: str) -> bool:

@@ -12,7 +12,7 @@ from neurarch_schemas.catalogue.load import config_type
 from neurarch_schemas.config.read import read_config
 from neurarch_schemas.config_calls import damaged
 from neurarch_schemas.config_calls.bindings import Bindings
-from neurarch_schemas.config_calls.changes import changes
+from neurarch_schemas.config_calls.changes import Mentions, changes
 from neurarch_schemas.config_calls.document import PythonConfigDocument
 from neurarch_schemas.config_calls.names import Names, imported_names
 from neurarch_schemas.config_calls.reader import Reader
@@ -94,10 +94,11 @@ def _found(text: str, uri: str, units: tuple[Placed, ...]) -> Iterator[ConfigCal
     broken = list(_gaps(readable, units))
     own = frozenset(node.name for placed in units for node in placed.unit.body if isinstance(node, ast.ClassDef))
     names = Names(imported_names(units), own, lambda: Bindings(units, [piece for _, piece in broken]))
+    mentions = Mentions(units)
     for placed in units:
         if _may_construct(placed.unit.text):
             for call in _outermost(placed, names):
-                found = _Found(text, uri, names, placed, call, units).read()
+                found = _Found(text, uri, names, placed, call, mentions).read()
                 if found is not None:
                     yield found
     for start, piece in broken:
@@ -170,11 +171,9 @@ def _is_config(call: ast.Call, names: Names) -> bool:
 class _Found:
     """One call that makes a config."""
 
-    def __init__(
-        self, text: str, uri: str, names: Names, placed: Placed, call: ast.Call, units: tuple[Placed, ...]
-    ) -> None:
+    def __init__(self, text: str, uri: str, names: Names, placed: Placed, call: ast.Call, mentions: Mentions) -> None:
         self._text, self._uri, self._names = text, uri, names
-        self._placed, self._call, self._units = placed, call, units
+        self._placed, self._call, self._mentions = placed, call, mentions
         self._reader = Reader(names)
 
     def read(self) -> ConfigCall | None:
@@ -232,7 +231,7 @@ class _Found:
     def _changed(self, data: dict[str, JSONValue]) -> dict[str, tuple[Span, Span]]:
         """What later statements set, written into ``data``."""
         found: dict[str, tuple[Span, Span]] = {}
-        for change in changes(self._call, self._placed, self._units):
+        for change in changes(self._call, self._placed, self._mentions):
             attribute = change.target.attr
             end = change.placed.span(change.target)[1]
             key = end - len(attribute), end
