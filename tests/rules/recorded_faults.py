@@ -145,6 +145,7 @@ FAULTS = (
     Fault("moe-no-aux-loss", EXPERTS, {"output_router_logits": False, "router_aux_loss_coef": 0.02}),
     Fault("overridden-value", ("gemma", "gemma", "gemma"), {"hidden_act": "gelu", "hidden_activation": None}),
     Fault("nested-value-conflict", COMPOSITE, {"max_position_embeddings": 77}),
+    Fault("paired-sizes-differ", ("deepseek_v3", "axk1", "youtu"), {"head_dim": 200}),
     Fault(
         "parallel-lists-mismatch",
         ("segformer", "wav2vec2", "swin"),

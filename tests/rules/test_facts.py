@@ -25,7 +25,10 @@ def known(model_type: str) -> set[str]:
 def typed_keys() -> Iterator[tuple[str, str]]:
     """(model type, key) of every entry that names both."""
     for key, entries in facts("choices")["keys"].items():
-        yield from ((name, key) for entry in entries if entry["types"] != "*" for name in entry["types"])
+        named = [entry for entry in entries if entry["types"] != "*" and not entry.get("unread")]
+        yield from ((name, key) for entry in named for name in entry["types"])
+    for pair in facts("paired_sizes")["pairs"]:
+        yield from ((name, key) for name in pair["types"] for key in (pair["left"], pair["right"]))
     for pair in facts("divisible")["pairs"]:
         yield from ((name, key) for name in pair["types"] for key in (pair["value"], pair["by"]))
     for group in facts("parallel_lists")["groups"]:
@@ -40,6 +43,20 @@ def test_a_named_type_has_the_key(model_type: str, key: str) -> None:
     if key == "image_size" and config_type(model_type).nested:  # type: ignore[union-attr]  # composites hold it inside
         return
     assert key in known(model_type)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "key"),
+    [
+        (name, key)
+        for key, entries in facts("choices")["keys"].items()
+        for entry in entries
+        if entry.get("unread")
+        for name in entry["types"]
+    ],
+)
+def test_a_key_called_unread_is_none_of_the_class(model_type: str, key: str) -> None:
+    assert key not in known(model_type)
 
 
 @pytest.mark.parametrize("pair", facts("tower_widths")["pairs"], ids=lambda pair: pair["types"][0])

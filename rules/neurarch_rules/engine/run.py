@@ -114,7 +114,10 @@ LARGE = 200_000
 
 BESIDE: dict[When, tuple[str, ...]] = {
     "checkpoint": (".index.json", ".safetensors"),
-    "tokenizer": ("tokenizer.json", "tokenizer_config.json", "added_tokens.json", "sentence_bert_config.json"),
+    "tokenizer": (
+        *("tokenizer.json", "tokenizer_config.json", "added_tokens.json", "vocab.json"),
+        "sentence_bert_config.json",
+    ),
     "beside": ("",),
 }
 """Endings of the file names one of which must lie beside the document."""

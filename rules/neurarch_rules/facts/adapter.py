@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
 def base_file(analysis: Analysis) -> tuple[str, dict[str, JSONValue]] | None:
     """The base model's config with its name relative to the adapter, where the folder snapshot holds one."""
-    candidates = [
-        (name, data)
-        for name, data in analysis.folder.json_files.items()
-        if os.path.basename(name) == "config.json" and isinstance(data, dict) and data.get("model_type")
-    ]
+    files = analysis.folder.json_files
+    named = [name for name in files if os.path.basename(name) == "config.json"]
+    candidates = [(name, data) for name in named if isinstance(data := files[name], dict) and data.get("model_type")]
     candidates.sort(key=lambda item: (item[0] == "config.json", item[0]))
     for name, data in candidates:
         if isinstance(data, dict):

@@ -6,7 +6,8 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.decoder import decoder_config
-from neurarch_rules.facts.places import integer, place
+from neurarch_rules.facts.places import integer, is_written, place, whole_number
+from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.surroundings.folder import Folder
 
 RULE = RuleInfo(
@@ -21,7 +22,10 @@ RULE = RuleInfo(
 def check(context: Context) -> Iterator[Finding]:
     config = decoder_config(context)
     rows = None if config is None else integer(config, "vocab_size", "n_vocab", "padded_vocab_size")
-    if config is None or rows is None or rows <= 0 or _transcribes(context):
+    if config is None or rows is None or rows <= 0:
+        return
+    if _transcribes(context):
+        yield from _characters(context, config, rows)
         return
     key = next(name for name in ("vocab_size", "n_vocab", "padded_vocab_size") if integer(config, name) is not None)
     found = _highest(context.analysis.folder)
@@ -35,6 +39,23 @@ def check(context: Context) -> Iterator[Finding]:
         place(config, key),
         (Related(Place("", file=file), f"the highest id is {highest:,}"),),
     )
+
+
+def _characters(context: Context, config: ModelConfig, rows: int) -> Iterator[Finding]:
+    """CTC: each character of vocab.json is an output of the head. Models of many languages have one set for each."""
+    characters = context.analysis.folder.json_files.get("vocab.json")
+    ids = [
+        number
+        for token, value in (characters.items() if isinstance(characters, dict) else ())
+        if (number := whole_number(value)) is not None and not token.startswith(("<", "["))
+    ]
+    if ids and max(ids) >= rows and is_written(config, "vocab_size"):
+        yield Finding(
+            f"vocab.json has characters up to id {max(ids):,}, but the head has {rows:,} outputs: those beyond are "
+            "never transcribed, and labels that hold one are refused in training",
+            place(config, "vocab_size"),
+            (Related(Place("", file="vocab.json"), f"the highest id is {max(ids):,}"),),
+        )
 
 
 def _transcribes(context: Context) -> bool:

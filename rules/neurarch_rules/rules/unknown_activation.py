@@ -29,6 +29,7 @@ KEYS = (
     "dense_act_fn",
     "projector_hidden_act",
     "mamba_hidden_act",
+    "scoring_func",
 )
 
 

@@ -24,7 +24,7 @@ RULE = RuleInfo(
         *("encoder_attention_type", "feat_extract_norm", "global_padding", '"layer_type"', '"loss"', "norm_type"),
         *("pooling_type", "position_embedding_type", "readout_type", "summary_type", "time_step_rank", "topk_method"),
         *("vision_feature_select_strategy", "visual_prompter_apply", "dbrx", "csm", "router_weight_on_input"),
-        *("audio_channels", "query_dim"),
+        *("audio_channels", "query_dim", "scoring_func"),
     ),
     about="key",
 )
@@ -58,7 +58,10 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _entry(entries: list[Mapping[str, Any]], config: ModelConfig, *, known: bool) -> Mapping[str, Any] | None:
-    """What this type may say; an entry for all types holds for those that have the key."""
+    """What this type may say; an entry for all types holds for those that have the key.
+
+    "unread" entries are of keys that only serving engines read: the class does always the one thing.
+    """
     for entry in entries:
         if config.model_type in entry["types"] if entry["types"] != "*" else known:
             return entry

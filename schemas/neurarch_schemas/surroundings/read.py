@@ -17,7 +17,7 @@ RELATIVES = frozenset(
         "config.json", "generation_config.json", "adapter_config.json", "tokenizer_config.json", "added_tokens.json",
         "special_tokens_map.json", "preprocessor_config.json", "processor_config.json", "params.json",
         "quantize_config.json", "quant_config.json", "hf_quant_config.json", "chat_template.json",
-        "modules.json", "sentence_bert_config.json",
+        "modules.json", "sentence_bert_config.json", "vocab.json",
     )
 )  # fmt: skip
 """Small JSON files whose content rules may want."""
