@@ -49,7 +49,8 @@ def module_classes(
 ) -> tuple[ModuleClass, ...]:
     """Classes that derive from ``torch.nn.Module``, in the order of the file. Empty where the file cannot be parsed.
 
-    Where its own statements exceed the budgets, no class has a construction, and that is the reason.
+    One whose base is not known (its package is not installed) is listed with that reason where it looks like a module.
+    Where the file's own statements exceed the budgets, no class has a construction, and that is the reason.
     """
     loaded = load_file(path_or_text, path, search_paths, cache or SourceCache(), budgets or REPORT)
     if loaded is None:
@@ -62,12 +63,19 @@ def module_classes(
     sibling = read_sibling(machine, module)
     blocks = _blocks(tree)
     found: list[ModuleClass] = []
+    named = {node.name for node in _named_modules(tree)}
     for statement in tree.body:
         if not isinstance(statement, ast.ClassDef):
             continue
         cls = module.namespace.get(statement.name)
-        if isinstance(cls, Class) and cls.node is statement and base in cls.mro:
+        if not isinstance(cls, Class) or cls.node is not statement:
+            continue
+        if base in cls.mro:
             found.append(_describe(machine, module, blocks, text, cls, statement, sibling))
+            continue
+        unknown = next((each.unknown_base for each in cls.mro if each.unknown_base is not None), None)
+        if unknown is not None and not unknown.data and (cls.name in named or cls.lookup("forward") is not MISSING):
+            found.append(ModuleClass(cls.name, statement.lineno, None, unknown.reason))
     return tuple(found)
 
 

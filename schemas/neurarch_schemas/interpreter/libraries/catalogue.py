@@ -144,6 +144,8 @@ def provides(machine: Machine, name: str) -> bool:
     if top == "transformers":
         absent = machine.sources.find("transformers") is None
         return transformers_absent.provides(name) if absent else transformers.provides(name)
+    if top in stand_in.WHERE_ABSENT:
+        return False
     return name in BUILDERS or top in _WHOLE or top in STANDARD
 
 
@@ -250,6 +252,8 @@ def build(machine: Machine, name: str) -> Value:
             place = _ROOM + "absent"
         else:
             return None
+    elif top in stand_in.WHERE_ABSENT and machine.sources.find(top) is not None:
+        return None
     elif top in ("regex", "importlib_metadata") and machine.sources.find(top) is None:
         return None  # yaml and einops are modelled whole, so code that imports them is followed without their source
     made: PythonModule | None = import_module(place).build(machine, name)

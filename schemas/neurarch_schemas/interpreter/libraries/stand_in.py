@@ -41,8 +41,20 @@ TEXTS = {
     "hydra.core.config_store": "hydra",
     "hydra.core.global_hydra": "hydra",
     "hydra.core.hydra_config": "hydra",
+    "lightning": "lightning",
+    "lightning.pytorch": "lightning",
+    "lightning.pytorch.core": "lightning",
+    "lightning.pytorch.core.mixins": "lightning",
+    "lightning.pytorch.core.module": "lightning",
+    "pytorch_lightning": "lightning",
+    "pytorch_lightning.core": "lightning",
+    "pytorch_lightning.core.lightning": "lightning",
+    "pytorch_lightning.core.mixins": "lightning",
+    "pytorch_lightning.core.module": "lightning",
 }
 """Modules and the text that stands for each; modules of one text share its names."""
+WHERE_ABSENT = ("lightning", "pytorch_lightning")
+"""Packages whose own source is read where it is installed."""
 
 
 def build(machine: Machine, name: str) -> PythonModule:
