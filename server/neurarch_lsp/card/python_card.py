@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.python_report import NO_CLASS, constructions, split
+from neurarch_lsp.features.lens_card import SUBTITLE
 from neurarch_lsp.render.card_blocks import Block, Card, Note, Section, Table
 from neurarch_schemas.accounting.quantities import binary_bytes
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.python_report import Construction
 
-SUBTITLE = "as the constructors build it, without running it"
 BYTES = 2
 """Of one cached scalar: code does not say a dtype."""
 CLASSES = ("class", "line", "construction", "parameters", "buffers", "KV cache per token, 2 bytes", "how sure")

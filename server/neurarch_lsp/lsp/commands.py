@@ -80,10 +80,10 @@ def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
 
 
 def _python_text(analysed: Analysed, models: tuple[ClassModel, ...], format_: str) -> tuple[str, str]:
-    from neurarch_lsp.features.python_card import python_card
+    from neurarch_lsp.features.lens_card import lens_card
 
     name = uris.file_name(analysed.document.uri)
-    return f"{name.removesuffix('.py')} report", _written(python_card(name, models), format_)
+    return f"{name.removesuffix('.py')} report", _written(lens_card(name, models), format_)
 
 
 def _written(card: Card, format_: str) -> str:

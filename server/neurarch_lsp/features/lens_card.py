@@ -1,4 +1,7 @@
-"""The report of a Python file: each module class with what one construction of it builds."""
+"""The report that the lens over a module class opens: each class of the file with its submodules.
+
+``card/python_card.py`` is that of ``--report FILE.py``.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,16 @@ if TYPE_CHECKING:
 
     from neurarch_lsp.features.python_models import ClassModel
 
+SUBTITLE = "as the constructors build it, without running it"
 
-def python_card(name: str, models: Sequence[ClassModel]) -> card_blocks.Card:
+
+def lens_card(name: str, models: Sequence[ClassModel]) -> card_blocks.Card:
     """``models`` are the classes of the file ``name``, in its order."""
     sections = tuple(
         card_blocks.Section(f"class-{number}", model.name, tuple(_block(block) for block in class_blocks(model)))
         for number, model in enumerate(models)
     )
-    return card_blocks.Card(name, "as the constructors build it, without running it", sections)
+    return card_blocks.Card(name, SUBTITLE, sections)
 
 
 def _block(block: Block) -> card_blocks.Block:
