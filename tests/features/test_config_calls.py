@@ -224,3 +224,20 @@ config.num_attention_heads = 4
     assert first.document.data == {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64}
     assert second.document.data == {"model_type": "llama", "num_hidden_layers": 3, "vocab_size": 100}
     assert second.unknown == ("/hidden_size",)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "setattr(config, 'num_key_value_heads', 4)",
+        "config.update({'num_key_value_heads': 4, 'use_cache': False})",
+        "config.update(overrides)",
+        "for key, value in overrides.items():\n    setattr(config, key, value)",
+    ],
+)
+def test_what_a_call_changes_is_unknown(change: str) -> None:
+    assert problems(f"config = {BAD}\n{change}") == []
+
+
+def test_a_call_that_changes_other_keys_hides_nothing() -> None:
+    assert problems(f"config = {BAD}\nsetattr(config, 'pad_token_id', pad)") == ["kv-heads-indivisible"]

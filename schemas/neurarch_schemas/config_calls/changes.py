@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 
 class Change(Record):
-    """``target`` is set to ``value``; to something unknown where that is None (under a condition, in a loop)."""
+    """``target`` is set to ``value``; to something unknown where that is None (under a condition, in a loop).
+
+    ``pointer`` is "" where any key may be set.
+    """
 
     pointer: str
     placed: Placed
-    target: ast.Attribute
+    target: ast.expr
     value: ast.expr | None
 
 
@@ -75,6 +78,8 @@ def changes(call: ast.Call, placed: Placed, mentions: Mentions) -> Iterator[Chan
             inner = _assigned(node, name.id)
             if inner is not None:
                 yield Change(inner[0], where, inner[1], None)
+            for key, target in _set_by_call(node, name.id):
+                yield Change(key, where, target, None)
         if _is_used(following, name.id):
             return
 
@@ -107,6 +112,28 @@ def _assigned(node: ast.AST, name: str) -> tuple[str, ast.Attribute] | None:
     if not isinstance(target, ast.Attribute) or not isinstance(inner, ast.Name) or inner.id != name:
         return None
     return join_pointer("", *reversed(keys)), target
+
+
+def _set_by_call(node: ast.AST, name: str) -> Iterator[tuple[str, ast.expr]]:
+    """The pointers and places of keys in ``setattr(NAME, key, ...)`` and ``NAME.update({key: ...})``."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return
+    keys: Sequence[ast.expr | None]
+    if isinstance(node.func, ast.Name) and node.func.id == "setattr" and _is_name(node.args[0], name):
+        keys = node.args[1:2]
+    elif isinstance(node.func, ast.Attribute) and node.func.attr == "update" and _is_name(node.func.value, name):
+        keys = node.args[0].keys if isinstance(node.args[0], ast.Dict) else [None]
+    else:
+        return
+    for key in keys:
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            yield join_pointer("", key.value), key
+        else:
+            yield "", node
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _is_used(statement: ast.stmt, name: str) -> bool:

@@ -17,7 +17,7 @@ from neurarch_schemas.config_calls.document import PythonConfigDocument
 from neurarch_schemas.config_calls.names import Names, imported_names
 from neurarch_schemas.config_calls.reader import Reader
 from neurarch_schemas.config_calls.values import Unknown
-from neurarch_schemas.documents.pointer import parent_pointer, split_pointer
+from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, split_pointer
 from neurarch_schemas.documents.python_units import split
 from neurarch_schemas.record import Record
 from neurarch_schemas.surroundings.folder import Folder
@@ -232,9 +232,15 @@ class _Found:
         """What later statements set, written into ``data``."""
         found: dict[str, tuple[Span, Span]] = {}
         for change in changes(self._call, self._placed, self._mentions):
-            attribute = change.target.attr
-            end = change.placed.span(change.target)[1]
-            key = end - len(attribute), end
+            key = change.placed.span(change.target)
+            if not change.pointer:
+                for name in [name for name in data if name != "model_type"]:
+                    del data[name]
+                    self._reader.unknown[join_pointer("", name)] = key
+                continue
+            attribute = split_pointer(change.pointer)[-1]
+            if isinstance(change.target, ast.Attribute):
+                key = key[1] - len(attribute), key[1]
             holder: JSONValue = data
             for name in split_pointer(parent_pointer(change.pointer)):
                 holder = holder.get(name) if isinstance(holder, dict) else None
