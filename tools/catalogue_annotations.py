@@ -1,4 +1,8 @@
-"""Turn the type annotation of a config field into a JSON Schema fragment."""
+"""Turn the type annotation of a config field into a JSON Schema fragment.
+
+JSON Schema does not tell 1 from 1.0, the strict classes of transformers do: ``x-fraction`` marks a number declared as
+``float`` without ``int``, where a whole number is refused.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import types
 import typing
 from typing import Any
 
-SIMPLE = {int: "integer", bool: "boolean", float: "number", str: "string", type(None): "null", dict: "object"}
+SIMPLE = {int: "integer", bool: "boolean", str: "string", type(None): "null", dict: "object"}
 ARRAYS = (list, tuple, set, collections.abc.Sequence)
 
 
@@ -15,6 +19,8 @@ def schema_of(annotation: Any) -> dict[str, Any]:
     """A JSON Schema accepting what the annotation accepts; ``{}`` accepts everything."""
     if annotation is None:
         return {"type": "null"}
+    if annotation is float:
+        return {"type": "number", "x-fraction": True}
     if annotation in SIMPLE:
         return {"type": SIMPLE[annotation]}
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
@@ -69,6 +75,8 @@ def union(parts: list[dict[str, Any]]) -> dict[str, Any]:
             merged.pop(keyword, None)
     if "number" in merged["type"] and "integer" in merged["type"]:
         merged["type"].remove("integer")
+    elif any("x-fraction" in part for part in plain):
+        merged["x-fraction"] = True
     if len(merged["type"]) == 1:
         merged["type"] = merged["type"][0]
     if values:

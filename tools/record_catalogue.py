@@ -23,6 +23,7 @@ import inspect
 import json
 import math
 import sys
+import tempfile
 import typing
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ NOT_KEYS = {"transformers_version", "model_type", "architectures", "_name_or_pat
 
 # What the base class takes besides its declared fields, with JSON types (none: anything).
 EXTRA_BASE_KEYS: dict[str, Any] = {
-    "num_labels": ["integer", "null"],
+    "num_labels": ["integer", "boolean"],
     "auto_map": ["object", "null"],
     "quantization_config": ["object", "null"],
     "_name_or_path": ["string", "null"],
@@ -344,7 +345,20 @@ def record_base() -> dict[str, Any]:
         "type": "object",
         "properties": properties,
         "x-generation-keys": sorted(generation),
+        "x-unchecked": [name for name in properties if name != "model_type" and is_unchecked(name)],
     }
+
+
+def is_unchecked(name: str) -> bool:
+    """Whether a config loads with anything at this key: the base class checks no types, subclasses do."""
+    for value in (1, 1.5, True, "a", [], ["a"], {"a": 1}):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "config.json").write_text(json.dumps({"model_type": "llama", name: value}), encoding="utf-8")
+            try:
+                transformers.AutoConfig.from_pretrained(folder)
+            except Exception:
+                return False
+    return True
 
 
 def record_enumerations() -> dict[str, Any]:

@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
 from referencing import Registry, Resource
 from tests.config.support import REAL_CONFIGS, lines
 
@@ -22,9 +23,18 @@ BASE = Resource.from_contents(read_data("_base.json"))
 WRONG: tuple[Any, ...] = ("text", 3, -1.5, 2.0, True, None, [], ["a"], [1, 2], {}, {"a": 1}, [None], [[1]])
 
 
+def fraction(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[ValidationError]:
+    """The keyword of ours: a whole number is no value of a key declared as a fraction."""
+    if wanted and type(value) is int:
+        yield ValidationError(f"{value} is a whole number")
+
+
+STRICT = extend(Draft202012Validator, {"x-fraction": fraction})
+
+
 @cache
-def validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(schema(name) or {}, registry=Registry().with_resource("_base.json", BASE))
+def validator(name: str) -> Any:
+    return STRICT(schema(name) or {}, registry=Registry().with_resource("_base.json", BASE))
 
 
 def schema_problems(name: str, data: Mapping[str, Any], pointer: str = "") -> Iterator[str]:
@@ -33,6 +43,7 @@ def schema_problems(name: str, data: Mapping[str, Any], pointer: str = "") -> It
     if record is None:
         return
     wrong = {error.absolute_path[0] for error in validator(name).iter_errors(data)}
+    wrong = {key for key in wrong if record.canonical(str(key)) not in record.unchecked}
     yield from (f"{pointer}/{escape(str(key))}" for key in wrong)
     for key, value in data.items():
         nested = record.nested.get(record.synonyms.get(key, key))
@@ -109,3 +120,26 @@ def test_integers_and_floats() -> None:
     assert not accepts({"type": "integer"}, True)
     assert not accepts({"type": "number"}, False)
     assert not accepts({"enum": [1]}, True)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "key", "value", "refused"),
+    [
+        ("bert", "return_dict", "yes", False),
+        ("bert", "is_encoder_decoder", 1, False),
+        ("t5", "is_encoder_decoder", 1, True),
+        ("llama", "chunk_size_feed_forward", "a", False),
+        ("llama", "transformers_version", 5, False),
+        ("llama", "name_or_path", 3, False),
+        ("bert", "problem_type", "multi_label", False),
+        ("bert", "num_labels", "3", True),
+        ("bert", "num_labels", True, False),
+        ("llama", "initializer_range", 1, True),
+        ("llama", "initializer_range", 1.0, False),
+        ("llama", "attention_dropout", 1, False),
+        ("mamba2", "time_step_limit", [0, 1], True),
+    ],
+)
+def test_as_transformers_loads(model_type: str, key: str, value: Any, refused: bool) -> None:
+    """What ``AutoConfig.from_pretrained`` of transformers 5.24 does with one written key."""
+    assert bool(check_types({"model_type": model_type, key: value})) is refused

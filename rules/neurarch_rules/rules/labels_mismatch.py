@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.fixes import remove
+from neurarch_rules.facts.fixes import remove, replace_value
 from neurarch_rules.facts.words import either, quoted
+from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -14,7 +15,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="num_labels, id2label and label2id describe different sets of labels",
-    needs=("id2label", "problem_type"),
+    needs=("id2label", "num_labels", "problem_type"),
 )
 
 
@@ -23,21 +24,15 @@ def check(context: Context) -> Iterator[Finding]:
     if not isinstance(data, dict):
         return
     yield from _problem_type(data)
+    model_type = data.get("model_type")
     count, names, ids = data.get("num_labels"), data.get("id2label"), data.get("label2id")
     yield from _ids(names)
     yield from _single_label(data)
-    if isinstance(count, int) and not isinstance(count, bool) and isinstance(names, dict) and len(names) != count:
-        yield Finding(
-            f"num_labels {count:,} is overwritten by the {len(names):,} entries of id2label: the head gets "
-            f"{len(names):,} rows",
-            Place("/num_labels"),
-            (Related(Place("/id2label"), f"id2label has {len(names):,} entries"),),
-            remove(context.analysis, "/num_labels", "remove num_labels, which is not used", "unsafe"),
-            severity="warning",
-        )
-    if isinstance(names, dict) and isinstance(ids, dict):
-        yield from _inverse(names, ids)
-    if isinstance(names, dict) and 0 < len(names) <= 5000:
+    if "num_labels" in data and (problem := _no_count(count, names, model_type)) is not None:
+        yield Finding(problem, Place("/num_labels"))
+    elif type(count) is int and isinstance(names, dict) and len(names) != count:
+        yield _replaced(context, count, names, model_type)
+    elif isinstance(names, dict) and 0 < len(names) <= 5000:
         numbers = sorted(int(key) for key in names if key.lstrip("-").isdecimal())
         if len(numbers) == len(names) and numbers != list(range(len(numbers))):
             yield Finding(
@@ -46,6 +41,39 @@ def check(context: Context) -> Iterator[Finding]:
                 Place("/id2label"),
                 severity="warning",
             )
+    if isinstance(names, dict) and isinstance(ids, dict):
+        yield from _inverse(names, ids)
+
+
+def _no_count(count: JSONValue, names: JSONValue, model_type: JSONValue) -> str | None:
+    """Why num_labels cannot be counted to; the base class counts to anything that ``range`` takes."""
+    if type(count) is int or (isinstance(count, bool) and model_type != "pvt"):
+        return None
+    if isinstance(count, float) and isinstance(names, dict) and count == len(names) and model_type != "pvt":
+        return None
+    if model_type == "openai_privacy_filter" and isinstance(names, dict):
+        return None
+    return f"num_labels must be a whole number, not {quoted(count)}: transformers refuses the file"
+
+
+def _replaced(context: Context, count: int, names: Mapping[str, object], model_type: JSONValue) -> Finding:
+    """num_labels and id2label of different lengths: which one counts depends on the class, see ``label_count``."""
+    entries = f"the {len(names):,} entries of id2label"
+    fixes = remove(context.analysis, "/num_labels", f"remove num_labels, so that {entries} count", "unsafe")
+    if model_type == "pvt":
+        message = (
+            f"num_labels is {count:,}, beside {entries}: the head gets {count:,} rows, which id2label does not name"
+        )
+        fixes = replace_value(context.analysis, "/num_labels", len(names), f"num_labels = {len(names)}", "unsafe")
+    elif model_type == "openai_privacy_filter":
+        message = f"num_labels {count:,} is not used beside {entries}: the head gets {len(names):,} rows"
+    else:
+        message = (
+            f"num_labels {count:,} replaces {entries}: the head gets {count:,} rows, and labels are called LABEL_0, "
+            "LABEL_1 and so on"
+        )
+    related = Related(Place("/id2label"), f"id2label has {len(names):,} entries")
+    return Finding(message, Place("/num_labels"), (related,), fixes, severity="warning")
 
 
 PROBLEMS = ("regression", "single_label_classification", "multi_label_classification")
@@ -55,10 +83,10 @@ def _problem_type(data: Mapping[str, object]) -> Iterator[Finding]:
     value = data.get("problem_type")
     if value is not None and value not in PROBLEMS:
         yield Finding(
-            f"problem_type is {either([quoted(name) for name in PROBLEMS])}, not {quoted(value)}: transformers "
-            "refuses it",
+            f"problem_type is {either([quoted(name) for name in PROBLEMS])}, not {quoted(value)}: it is loaded as it "
+            "is, and no loss is computed for it",
             Place("/problem_type"),
-            severity="error",
+            severity="warning",
         )
 
 

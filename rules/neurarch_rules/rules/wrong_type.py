@@ -44,6 +44,7 @@ ELSEWHERE = (
     "auto_map",
     "quantization_config",
     "architectures",
+    "problem_type",
 )
 """Keys that rules of their own look at, or that transformers converts."""
 ROPE: dict[str, Mapping[str, Any]] = {
@@ -76,6 +77,14 @@ def check(context: Context) -> Iterator[Finding]:
                 continue
             kinds = _kinds(schema)
             pointer = join_pointer(config.pointer, key)
+            if known[0].canonical(key) in known[0].unchecked:
+                yield Finding(
+                    f"{key} should be {describe(schema)}, not {quoted(value)}: {_kept(value, kinds)}",
+                    Place(pointer),
+                    fixes=_fixes(context, pointer, key, value, schema),
+                    severity="warning" if _misleads(value, kinds) else "info",
+                )
+                continue
             is_old = versions.excludes(context, versions.V5)
             wanted = (
                 either([WORDS[kind] for kind in kinds if kind != "null"]) if _is_plain(schema) else describe(schema)
@@ -84,9 +93,21 @@ def check(context: Context) -> Iterator[Finding]:
                 f"{key} must be {wanted}, not {quoted(value)}: "
                 + ("transformers 5 refuses the file" if is_old else "transformers refuses the file"),
                 Place(pointer),
-                fixes=_fixes(context, pointer, key, value, kinds),
+                fixes=_fixes(context, pointer, key, value, schema),
                 severity="warning" if is_old or (value is None and key not in SIZES) else None,
             )
+
+
+def _kept(value: JSONValue, kinds: list[str]) -> str:
+    """What becomes of a value that the base class takes unchecked."""
+    if "boolean" in kinds:
+        return f"transformers keeps it, and it counts as {'true' if value else 'false'}"
+    return "transformers keeps it unchecked" + (", and fails where it counts with it" if "integer" in kinds else "")
+
+
+def _misleads(value: JSONValue, kinds: list[str]) -> bool:
+    """It does something else than it says: "no" counts as true, and a text is no number."""
+    return "integer" in kinds or ("boolean" in kinds and value not in (0, 1))
 
 
 def _schema(record: ConfigType, key: str) -> Mapping[str, Any] | None:
@@ -104,7 +125,7 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 
 def _is_plain(schema: Mapping[str, Any]) -> bool:
     """Nothing but types, so that naming them says it all."""
-    return "type" in schema and not {"enum", "anyOf", "items"} & schema.keys()
+    return "type" in schema and not {"enum", "anyOf", "items", "x-fraction"} & schema.keys()
 
 
 def _fits(value: JSONValue, schema: Mapping[str, Any]) -> bool:
@@ -115,10 +136,13 @@ def _fits(value: JSONValue, schema: Mapping[str, Any]) -> bool:
     return accepts(schema, value)
 
 
-def _fixes(context: Context, pointer: str, key: str, value: JSONValue, kinds: list[str]) -> tuple[Fix, ...]:
+def _fixes(context: Context, pointer: str, key: str, value: JSONValue, schema: Mapping[str, Any]) -> tuple[Fix, ...]:
     """The same value in the right type, where there is exactly one way to read it."""
     meant: JSONValue = None
-    if isinstance(value, str):
+    kinds = _kinds(schema)
+    if type(value) is int and "x-fraction" in schema and abs(value) < 1 << 53:
+        meant = float(value)
+    elif isinstance(value, str):
         meant = _read(value, kinds)
     elif isinstance(value, float) and value.is_integer() and "integer" in kinds:
         meant = int(value)

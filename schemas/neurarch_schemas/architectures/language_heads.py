@@ -29,11 +29,17 @@ DEFAULT_LABELS = {"bart": 3, "openai_privacy_filter": 33, "pvt": 1000}
 
 
 def label_count(config: ModelConfig) -> int:
-    """Classes of a classification head: the length of id2label, else num_labels, else the class's default."""
-    labels = config.get("id2label") if config.model_type != "pvt" else None  # PVT counts by num_labels alone
-    if isinstance(labels, dict) and labels:
+    """Classes of a classification head: num_labels where it is written, else the length of id2label, else the default.
+
+    The base class sets num_labels last, and another number of labels than id2label has replaces id2label
+    (transformers 5.24, ``PreTrainedConfig.__post_init__``). PVT counts by num_labels alone; OpenAI's privacy filter
+    takes num_labels out before the base class sees it, for configs without id2label.
+    """
+    labels, model_type = config.get("id2label"), config.model_type
+    written_last = config.is_set("num_labels") and model_type != "openai_privacy_filter"
+    if isinstance(labels, dict) and not written_last and model_type != "pvt":
         return len(labels)
-    return config.integer("num_labels", DEFAULT_LABELS.get(config.model_type, 2))
+    return config.integer("num_labels", DEFAULT_LABELS.get(model_type, 2))
 
 
 def sequence_summary(config: ModelConfig, hidden: int, classes: int) -> Module:

@@ -23,8 +23,9 @@ PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
 }
 """What the types of JSON Schema are read as."""
-BEYOND_TYPES = frozenset(("enum", "anyOf", "items", "additionalProperties"))
-"""Keywords of the catalogue's schemas that ask for more than a type."""
+BEYOND_TYPES = frozenset(("enum", "anyOf", "items", "additionalProperties", "x-fraction"))
+"""Keywords of the catalogue's schemas that ask for more than a type. ``x-fraction`` is ours: declared as ``float``
+without ``int``, so that a whole number is refused, which JSON Schema cannot say."""
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
@@ -56,6 +57,8 @@ class ConfigType(Record):
     """Canonical key -> value before the class derives anything."""
     resolved: Mapping[str, Any]
     """Canonical key -> value in a config that writes nothing."""
+    unchecked: frozenset[str]
+    """Canonical keys that only the base class declares, which takes a value of any type for them."""
     fields: frozenset[str]
     """Names the class declares. A synonym that is not among them is taken in last and therefore wins."""
     recorded: tuple[str, ...]
@@ -140,6 +143,12 @@ def generation_keys() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def unchecked_keys() -> frozenset[str]:
+    """Keys of the base class that load with a value of any type, unless a subclass declares them again."""
+    return frozenset(read_data("_base.json")["x-unchecked"])
+
+
+@lru_cache(maxsize=1)
 def enumerations() -> Mapping[str, Any]:
     """Names transformers accepts: activations, RoPE types, quantization methods, dtypes, attention implementations."""
     data: Mapping[str, Any] = read_data("_enumerations.json")
@@ -198,6 +207,7 @@ def config_type(name: str) -> ConfigType | None:
         properties=properties,
         declared=declared,
         resolved=resolved,
+        unchecked=unchecked_keys().difference(own),
         fields=frozenset(fields),
         recorded=tuple(
             key

@@ -39,7 +39,7 @@ def check_object(
     for key, value in data.items():
         name = key if key in record.shadowed else record.synonyms.get(key, key)
         schema = record.properties.get(name)
-        if schema is None:
+        if schema is None or name in record.unchecked:
             continue
         place = f"{pointer}/{escape(key)}"
         if not accepts(schema, value):
@@ -53,7 +53,12 @@ def check_object(
 
 
 def accepts(schema: Mapping[str, Any], value: JSONValue) -> bool:
-    """JSON Schema 2020-12, as far as the catalogue uses it: type, enum, anyOf, items, additionalProperties."""
+    """JSON Schema 2020-12, as far as the catalogue uses it: type, enum, anyOf, items, additionalProperties.
+
+    Beyond it, ``x-fraction`` refuses whole numbers.
+    """
+    if "x-fraction" in schema and type(value) is int:
+        return False
     kinds = schema.get("type")
     if kinds is not None and not any(is_kind(kind, value) for kind in ((kinds,) if isinstance(kinds, str) else kinds)):
         return False
@@ -125,6 +130,9 @@ def describe(schema: Mapping[str, Any]) -> str:
     parts: list[str] = []
     kinds = schema.get("type", ())
     for kind in (kinds,) if isinstance(kinds, str) else kinds:
+        if kind == "number" and "x-fraction" in schema:
+            parts.append("a number with a decimal point")
+            continue
         items = schema.get("items", {}).get("type") if kind == "array" else None
         if items is not None:
             names = [PLURALS[item] for item in ((items,) if isinstance(items, str) else items) if item in PLURALS]

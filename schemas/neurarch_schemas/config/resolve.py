@@ -28,6 +28,7 @@ def foreign_type(model_type: str) -> ConfigType:
         properties={},
         declared={},
         resolved={},
+        unchecked=frozenset(),
         fields=frozenset(),
         shadowed=frozenset(),
         recorded=(),
