@@ -46,7 +46,6 @@ class Interpretation:
     lazy: bool = False
     """Some parameter has no shape before the first forward pass."""
     steps: int = 0
-    doubts: tuple[str, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
     """Path of a submodule (list indices as ``{}``) -> where it is registered."""
     value: str | None = None
@@ -314,7 +313,6 @@ class _Session:
             first.missing,
             first.lazy,
             first.steps,
-            tuple(reasons),
             first.places,
             first.value,
             first.incomplete,

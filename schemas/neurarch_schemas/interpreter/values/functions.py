@@ -145,11 +145,10 @@ class Partial:
 class Generator:
     """A suspended interpreted function; a host iterator, so host code can consume it."""
 
-    __slots__ = ("iterator", "returned", "sent")
+    __slots__ = ("iterator", "returned")
 
     def __init__(self, iterator: Iterator[Value]) -> None:
         self.iterator = iterator
-        self.sent: Value = None
         self.returned: Value = None
 
     def __iter__(self) -> Generator:
