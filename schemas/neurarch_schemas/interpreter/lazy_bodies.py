@@ -40,8 +40,9 @@ class LazyBody(list[ast.stmt]):
     def _parsed(self) -> None:
         cut = self._cut
         if cut is not None:
+            statements = _statements(cut)
             self._cut = None
-            self.extend(_statements(cut))
+            self.extend(statements)
 
     def __iter__(self) -> Iterator[ast.stmt]:
         self._parsed()
@@ -57,13 +58,14 @@ class LazyBody(list[ast.stmt]):
 
 
 def _statements(cut: _Cut) -> list[ast.stmt]:
+    """A body that cannot be parsed raises the error when it is run. Raises RecursionError, MemoryError."""
     # empty lines put every statement on the line it has in the file
     text = "\n" * (cut.line - 2) + "if 1:\n" + cut.text
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             (block,) = ast.parse(text).body
-    except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
+    except (SyntaxError, ValueError) as error:
         problem = f"line {getattr(error, 'lineno', None) or cut.line}: {getattr(error, 'msg', error)}"
         return ast.parse(f"raise SyntaxError({problem!r})").body
     assert isinstance(block, ast.If)
