@@ -33,6 +33,7 @@ class Reach:
         self.imports = imports
         self._numbers = {placed.start: number for number, placed in enumerate(self.units)}
         self._found: dict[int, frozenset[int]] = {}
+        self._mentioning: dict[tuple[str, ...], frozenset[int]] = {}
         self._digests: dict[tuple[int, ...], bytes] = {}
 
     def of(self, *parts: Placed) -> bytes:
@@ -59,6 +60,18 @@ class Reach:
     def reads_variables(self, placed: Placed) -> bool:
         """Reaches a statement that runs at module level."""
         return any(number in self._main for number in self._reached(self._numbers[placed.start]))
+
+    def mentions(self, words: tuple[str, ...], *parts: Placed) -> bool:
+        """Whether one of the words stands in what the parts reach, or an import may have renamed what it means."""
+        if words not in self._mentioning:
+            everywhere = any(word in name for word in words for name in self.imports.values())
+            self._mentioning[words] = frozenset(
+                number
+                for number, placed in enumerate(self.units)
+                if everywhere or any(word in placed.unit.text for word in words)
+            )
+        mentioning = self._mentioning[words]
+        return any(not mentioning.isdisjoint(self._reached(self._numbers[placed.start])) for placed in parts)
 
     @cached_property
     def _common(self) -> blake2b:
@@ -104,6 +117,8 @@ class Reach:
         """The statements at module level that set or read such a name, and all others that may change what it holds."""
         found: dict[str, list[int]] = {}
         for number, placed in enumerate(self.units):
+            if placed.unit.words.isdisjoint(self._set):
+                continue
             if number in self._main:
                 names = placed.unit.names
             else:
@@ -130,8 +145,9 @@ class Reach:
         unit = self.units[number].unit
         for name in unit.words & self._defined:
             yield from self._definitions[name]
-        for name in unit.names & self._set:
-            yield from self._variables[name]
+        if not unit.words.isdisjoint(self._set):
+            for name in unit.names & self._set:
+                yield from self._variables[name]
 
     @cached_property
     def _defined(self) -> frozenset[str]:

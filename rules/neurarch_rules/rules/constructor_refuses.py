@@ -20,7 +20,7 @@ RULE = RuleInfo(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    return _faults(events(context, _faults))
+    return _faults(events(context, RULE.needs, _faults))
 
 
 def _faults(done: Events) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ RULE = RuleInfo(
 
 def check(context: Context) -> Iterator[Finding]:
     yield from _functional(context)
-    yield from _of_layers(events(context, _of_layers))
+    yield from _of_layers(events(context, RULE.needs, _of_layers))
 
 
 def _of_layers(found: Events) -> Iterator[Finding]:

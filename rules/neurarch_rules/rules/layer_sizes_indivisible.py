@@ -15,7 +15,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="Heads or groups of a torch layer do not divide its width",
     reads=("python",),
-    needs=("nn",),
+    needs=("MultiheadAttention", "Transformer", "GroupNorm", "Conv"),
 )
 
 PAIRS = {
@@ -29,7 +29,7 @@ CONVOLUTION = (("in_channels", "groups", "groups"), ("out_channels", "groups", "
 
 
 def check(context: Context) -> Iterator[Finding]:
-    return _faults(events(context, _faults))
+    return _faults(events(context, RULE.needs, _faults))
 
 
 def _faults(found: Events) -> Iterator[Finding]:

@@ -21,6 +21,8 @@ RULE = RuleInfo(
     needs=("Embedding", "Parameter"),
 )
 
+TABLES = (*RULE.needs, "zeros", "ones", "empty", "rand", "full")
+"""What makes a table."""
 POSITION = re.compile(r"(?:^|_)(?:wpe|pe|pos|positions?|positional)(?:_|$)|pos(?:ition)?_?emb", re.IGNORECASE)
 
 
@@ -40,7 +42,7 @@ class Limit(NamedTuple):
 
 
 def check(context: Context) -> Iterator[Finding]:
-    return _faults(events(context, _faults))
+    return _faults(events(context, TABLES, _faults))
 
 
 def _faults(found: Events) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ OWN_TREATMENT = re.compile(
 
 def check(context: Context) -> Iterator[Finding]:
     limit = context.options.limits.deep_attention_layers
-    deep = _deep(events(context, _deep, limit), limit)
+    deep = _deep(events(context, ("forward",), _deep, limit), limit)
     file = python_file(context)
     if not deep or SCALES.search(file.text):
         return

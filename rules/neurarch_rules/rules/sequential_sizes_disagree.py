@@ -54,7 +54,7 @@ class Width(NamedTuple):
 
 
 def check(context: Context) -> Iterator[Finding]:
-    return _faults(events(context, _faults))
+    return _faults(events(context, RULE.needs, _faults))
 
 
 def _faults(found: Events) -> Iterator[Finding]:

@@ -26,12 +26,17 @@ STRAIGHT = (ast.Assign, ast.AnnAssign, ast.Expr)
 """Statements that run once and in order."""
 
 
-def events(context: Context, check: Callable[..., Iterable[object]], *given: Hashable) -> Events:
+def events(
+    context: Context, words: tuple[str, ...], check: Callable[..., Iterable[object]], *given: Hashable
+) -> Events:
     """What the constructors of the file surely do, in those parts of it where ``check(events, *given)`` finds something
-    by itself. The others are not even evaluated while nothing they reach has changed."""
+    by itself. The others are not even evaluated while nothing they reach has changed, or where they reach none of the
+    words that a check needs (those of ``RULE.needs``)."""
     file = python_file(context)
     found = Events()
     for part in context.once("python-parts", lambda: _parts(file)):
+        if not file.reach.mentions(words, *part.placed):
+            continue
         if not is_silent((check, given, part.key), _asked, check, part, given):
             found.add(part.events)
     return found
@@ -44,7 +49,8 @@ def _asked(check: Callable[..., Iterable[object]], part: _Part, given: tuple[Has
 class _Part:
     """What begins by itself: the statements at module level, a function, a class by its own defaults."""
 
-    def __init__(self, key: Hashable, evaluate: Callable[[], Events]) -> None:
+    def __init__(self, placed: tuple[Placed, ...], key: Hashable, evaluate: Callable[[], Events]) -> None:
+        self.placed = placed
         self.key = key
         self._evaluate = evaluate
 
@@ -59,13 +65,16 @@ def _parts(file: PythonFile) -> tuple[_Part, ...]:
     beginnings = _Beginnings(file)
     reach = file.reach
     return (
-        _Part(("main", reach.of(*reach.main)), lambda: beginnings.main.found),
+        _Part(reach.main, ("main", reach.of(*reach.main)), lambda: beginnings.main.found),
         *(
-            _Part((name, reach.of(placed)), partial(beginnings.function, placed, function))
+            _Part((placed,), (name, reach.of(placed)), partial(beginnings.function, placed, function))
             for name, (placed, function) in file.functions.items()
             if not name.startswith("test") and "raises" not in placed.unit.text
         ),
-        *(_Part((found.name, reach.of(found.placed)), partial(beginnings.module, found)) for found in file.modules),
+        *(
+            _Part((found.placed,), (found.name, reach.of(found.placed)), partial(beginnings.module, found))
+            for found in file.modules
+        ),
     )
 
 
