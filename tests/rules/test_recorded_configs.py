@@ -27,6 +27,7 @@ TOO_SMALL_TO_RUN = {
     "kv-heads-indivisible",
     "experts-per-token-out-of-range",
     "moe-group-topology",
+    "paired-sizes-differ",
     "rope-mrope-section",
     "rope-odd-rotary-dim",
     "tower-width-mismatch",
