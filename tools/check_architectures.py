@@ -1,7 +1,8 @@
 """Compare our trees with recorded ground truth, tensor by tensor.
 
 Usage: python tools/check_architectures.py GROUND_TRUTH/parameters [TYPE ...] [--variants default,tiny-a] [--verbose]
-Prints one line a model type and variant that is not exact, with the tensors that differ, and a summary.
+Prints one line a model type and variant that is not exact, with the tensors that differ, and a summary. Exits with 1
+where a tree is wrong or building it crashes, or where nothing is recorded of a type that was named.
 """
 
 from __future__ import annotations
@@ -73,7 +74,10 @@ def main() -> int:
                 print(f"WRONG {label}")
                 print("\n".join(f"    {line}" for line in (lines if arguments.verbose else lines[:6])))
     print(dict(outcome))
-    return 0
+    absent = [name for name in arguments.types if not (arguments.folder / f"{name}.jsonl").is_file()]
+    for name in absent:
+        print(f"MISSING {name}: nothing is recorded of it in {arguments.folder}")
+    return 1 if absent or outcome["wrong"] or outcome["crash"] else 0
 
 
 if __name__ == "__main__":
