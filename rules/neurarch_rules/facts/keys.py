@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.places import written
 from neurarch_rules.facts.sources import config_type, records
+from neurarch_schemas.catalogue.reads import is_in_model_code
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
@@ -61,9 +62,10 @@ def _read_by_every_class() -> frozenset[str]:
 
 
 def unread(context: Context, config: ModelConfig) -> tuple[tuple[str, JSONValue], ...]:
-    """Written keys of a native config that its class does not know.
+    """Written keys of a native config that neither its class nor the family's model code reads.
 
-    Families that once had one flat object hand its keys on to their text config: what that one knows is read.
+    Model code may read a key that the class does not declare (``getattr(config, "head_dim", None)``). Families that
+    once had one flat object hand its keys on to their text config: what that one knows is read.
     """
     return context.once(("unread", config.pointer), lambda: tuple(_unread(context.analysis, config)))
 
@@ -74,8 +76,9 @@ def _unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSON
         return
     known = _read_by_every_class().union(*(record.known_names for record in found))
     for key, value in written(analysis, config).items():
-        if key not in known and not key.startswith("_"):
-            yield key, value
+        if key in known or key.startswith("_") or any(is_in_model_code(record, key) for record in found):
+            continue
+        yield key, value
 
 
 @cache
