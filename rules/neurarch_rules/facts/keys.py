@@ -76,7 +76,11 @@ def _unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSON
         return
     known = _read_by_every_class().union(*(record.known_names for record in found))
     for key, value in written(analysis, config).items():
-        if key in known or key.startswith("_") or any(is_in_model_code(record, key) for record in found):
+        if key in known or key.startswith("_"):
+            continue
+        # The model code of a composite reads the keys of its parts from them.
+        is_of_a_part = any(key in part for part in config.nested.values())
+        if not is_of_a_part and any(is_in_model_code(record, key) for record in found):
             continue
         yield key, value
 
