@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.places import written
-from neurarch_rules.facts.sources import config_type, records
-from neurarch_schemas.catalogue.reads import is_in_model_code
+from neurarch_rules.facts.sources import config_type, keys_of_model_code, records
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
@@ -80,7 +79,7 @@ def _unread(analysis: Analysis, config: ModelConfig) -> Iterator[tuple[str, JSON
             continue
         # The model code of a composite reads the keys of its parts from them.
         is_of_a_part = any(key in part for part in config.nested.values())
-        if not is_of_a_part and any(is_in_model_code(record, key) for record in found):
+        if not is_of_a_part and any(key in keys_of_model_code(record) for record in found):
             continue
         yield key, value
 

@@ -37,11 +37,6 @@ def classes_reading(record: ConfigType, name: str) -> tuple[str, ...]:
     )
 
 
-def is_in_model_code(record: ConfigType, name: str) -> bool:
-    """Some class or function of the family's modeling files reads a key of that name, from whatever config."""
-    return any(name in keys for _, keys in family_reads(record.module).values())
-
-
 def is_read(record: ConfigType, name: str) -> bool | None:
     """Whether the config class, the family's code or the shared code reads a key; None where nothing is recorded."""
     if not family_reads(record.module):
