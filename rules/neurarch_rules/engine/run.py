@@ -143,7 +143,7 @@ def _missing(analysis: Analysis, options: Options) -> frozenset[When]:
 def _with_a_say(rules: Iterable[Rule], analysis: Analysis, options: Options) -> list[Rule]:
     """The rules that find what they cannot speak without."""
     missing = _missing(analysis, options)
-    text = analysis.document.text
+    text = analysis.document.own_text
     found: dict[tuple[str, ...], bool] = {(): True}  # many rules need the same words
     speaking = []
     for rule in rules:

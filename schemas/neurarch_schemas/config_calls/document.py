@@ -42,6 +42,11 @@ class PythonConfigDocument(JsonDocument):
         self.changed = changed
         self.elsewhere = elsewhere
 
+    @property
+    def own_text(self) -> str:
+        """The values alone: a file may construct thousands of configs."""
+        return repr(self.data)
+
     @cached_property
     def spelling(self) -> Spelling:
         """Python's, with the kind of quotes the config uses most."""

@@ -68,6 +68,11 @@ class JsonDocument:
         self.text = text
         self._root = root
 
+    @property
+    def own_text(self) -> str:
+        """Where every word of the document stands: its text."""
+        return self.text
+
     @classmethod
     def parse(cls, text: str, uri: str = "", version: int | None = None) -> JsonDocument:
         """Reads any text; what is wrong with it is in ``problems``, nothing raises."""

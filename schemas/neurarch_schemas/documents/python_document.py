@@ -33,6 +33,11 @@ class PythonDocument:
         self.source = source
         self._tree = tree
 
+    @property
+    def own_text(self) -> str:
+        """Where every word of the document stands: its text."""
+        return self.text
+
     @cached_property
     def tree(self) -> Tree:
         return self._tree if self._tree is not None else _parser().parse(self.source)
