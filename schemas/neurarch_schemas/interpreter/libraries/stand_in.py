@@ -1,4 +1,4 @@
-"""Packages that programs take their configuration from, as texts of our own, interpreted as any file is.
+"""Packages that programs take their configuration from, and Lightning, as texts of our own, interpreted as any file is.
 
 Their own sources build classes from text or read what only a run would know; what a constructor sees of them is small.
 A text may ask two things of us: ``neurarch_unknown(reason)``, and the text of an annotation.
