@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from neurarch_schemas.interpreter import interpret, module_classes
+from neurarch_lsp.features.python_models import read
+from neurarch_lsp.features.python_outline import one_line
+from neurarch_schemas.interpreter import SourceCache, interpret, module_classes
 from neurarch_schemas.modules.tree import rows
 
 LIGHTNING = """
@@ -104,3 +106,5 @@ def test_classes_with_a_base_that_is_not_there_are_listed_with_the_reason() -> N
     found = {each.name: (each.line, each.construction, each.reason) for each in module_classes(ABSENT, path="net.py")}
     reason = "the package unheard_of is not installed"
     assert found == {"Net": (7, None, reason), "Deeper": (16, None, reason)}
+    classes = read("net.py", ABSENT, (), False, SourceCache()).classes
+    assert [one_line(each) for each in classes] == [f"Net: {reason}", f"Deeper: {reason}"]
