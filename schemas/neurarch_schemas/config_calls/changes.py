@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.documents.pointer import join_pointer
@@ -27,19 +26,16 @@ class Change(Record):
 
 
 class Mentions:
-    """Where a file names what, in the order of the text: one walk for all its configs."""
+    """Where a file names what, in the order of the text; each statement keeps its own."""
 
     def __init__(self, units: Sequence[Placed]) -> None:
         self._units = units
 
-    @cached_property
-    def _found(self) -> dict[str, list[tuple[Placed, ast.Name]]]:
-        found: dict[str, list[tuple[Placed, ast.Name]]] = {}
+    def _of(self, name: str) -> Iterator[tuple[Placed, ast.Name]]:
         for placed in self._units:
-            names = [node for node in placed.unit.parents if isinstance(node, ast.Name)]
-            for node in sorted(names, key=lambda node: (node.lineno, node.col_offset)):
-                found.setdefault(node.id, []).append((placed, node))
-        return found
+            if name in placed.unit.text:
+                for node in placed.unit.named.get(name, ()):
+                    yield placed, node
 
     def behind(self, statement: ast.stmt, placed: Placed, name: str) -> Iterator[tuple[Placed, ast.stmt]]:
         """The statements behind ``statement`` in the same block that mention a name."""
@@ -47,7 +43,7 @@ class Mentions:
         is_top = holder is statement
         block: Sequence[ast.stmt] = () if is_top else _block(holder, statement)
         last: ast.AST = statement
-        for where, node in self._found.get(name, ()):
+        for where, node in self._of(name):
             if where.start < placed.start or (where is not placed and not is_top) or (is_top and where is placed):
                 continue
             inside: ast.AST = node

@@ -68,6 +68,15 @@ class Unit:
         return frozenset(_WORD.findall(self.text))
 
     @cached_property
+    def named(self) -> dict[str, list[ast.Name]]:
+        """Where each name stands, in the order of the text."""
+        found: dict[str, list[ast.Name]] = {}
+        every = (node for statement in self.body for node in nodes_of(statement, ast.Name))
+        for node in sorted(every, key=lambda node: (node.lineno, node.col_offset)):
+            found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The names that may be those of the module level: parameters in their function are not."""
         own: set[ast.AST] = set()
