@@ -18,7 +18,7 @@ import transformers
 from transformers import AutoModel, logging
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-TARGET = Path(__file__).resolve().parents[1] / "rules" / "neurarch_rules" / "facts" / "indivisible_heads.json"
+TARGET = Path(__file__).resolve().parents[1] / "schemas/neurarch_schemas/catalogue/data" / "_indivisible_heads.json"
 HIDDEN, HEADS, WHOLE = 98, 6, 7
 """98 / 6 is no whole number, 98 / 7 is; both head counts give an even, floored head size of 16 and 14."""
 SIZES = ("hidden_size", "d_model", "n_embd", "dim", "embed_dim")

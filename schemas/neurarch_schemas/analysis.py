@@ -59,8 +59,9 @@ class Analysis(Record):
     def doubt(self) -> str | None:
         """Why numbers derived from this file are not what loading it gives, None where there is no doubt.
 
-        A file that is not valid JSON, or a value of a type that transformers refuses, loads as nothing at all.
+        A file that is not valid JSON, or a value or head count that transformers refuses, gives no model.
         """
+        from neurarch_schemas.config.check_heads import refused_heads
         from neurarch_schemas.config.check_types import check_types
 
         if self.uncertain is not None:
@@ -69,7 +70,10 @@ class Analysis(Record):
         if broken:
             return f"the file is not valid JSON ({broken[0].message})"
         refused = [problem for problem in check_types(self.document.data) if not problem.is_null]
-        return f"transformers refuses a value: {refused[0].message}" if refused else None
+        if refused:
+            return f"transformers refuses a value: {refused[0].message}"
+        heads = None if self.config is None else refused_heads(self.config)
+        return f"transformers refuses the model: {heads}" if heads is not None else None
 
     def _built_from_remote_code(self) -> Built | None:
         """The tree of a model whose own code lies beside its config; None where there is none to read."""

@@ -111,7 +111,10 @@ def _of_call(call: ConfigCall, options: Options) -> Iterator[Finding]:
             continue
         if not (is_certain or stays or subject == "key"):
             continue
-        written = next((pointer for pointer in pointers if _is_written(call, pointer)), None)
+        # What an object lacks is told on the object, as in JSON; what the config lacks has no place in the call.
+        around = (finding.place.pointer or "").rpartition("/")[0]
+        candidates = [*pointers, around] if around else pointers
+        written = next((pointer for pointer in candidates if _is_written(call, pointer)), None)
         if written is not None:
             yield _placed(call, finding, written)
 

@@ -6,10 +6,10 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, versions
-from neurarch_rules.facts.data import fact_set
 from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import configs, integer, is_written, place, related
 from neurarch_rules.facts.words import divisors, either
+from neurarch_schemas.catalogue.load import indivisible_heads
 from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
@@ -55,7 +55,7 @@ def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, head
     explicit = _explicit_head_dim(config)
     others = [related(config, hidden.key)]
     if explicit is not None:
-        if config.model_type not in fact_set("indivisible_heads", "refused"):
+        if config.model_type not in indivisible_heads("refused"):
             return None
         if versions.excludes(context, versions.V5):
             return None
@@ -70,7 +70,7 @@ def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, head
     if any(_is_own(config, key) for key in ("head_dim", "kv_channels", "attention_head_size", "d_kv", "head_size")):
         return None
     severity: Severity = "error"
-    if not config.is_native or config.model_type in fact_set("indivisible_heads", "floored"):
+    if not config.is_native or config.model_type in indivisible_heads("floored"):
         severity = "warning"
     floor = hidden.value // heads.value
     used = f"{heads.value * floor} of {hidden.value} are used"

@@ -6,8 +6,8 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
-from neurarch_rules.facts.data import fact_set
 from neurarch_rules.facts.places import configs, integer, is_written, number, place, related
+from neurarch_schemas.catalogue.load import indivisible_heads
 from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
@@ -72,7 +72,7 @@ def _floored(config: ModelConfig) -> int | None:
     hidden, heads = geometry.hidden_size(config), geometry.heads(config)
     if hidden is None or heads is None or heads.value <= 0 or not config.is_native:
         return None
-    return hidden.value // heads.value if config.model_type in fact_set("indivisible_heads", "floored") else None
+    return hidden.value // heads.value if config.model_type in indivisible_heads("floored") else None
 
 
 def _partial(config: ModelConfig, size: int) -> Iterator[Finding]:

@@ -163,6 +163,15 @@ def index() -> Mapping[str, Mapping[str, Any]]:
 
 
 @cache
+def indivisible_heads(answer: str) -> frozenset[str]:
+    """Model types by what they do when the heads do not divide hidden_size.
+
+    ``refused``: they raise, with head_dim too; ``needs_head_dim``: they raise without it; ``floored``: they round down.
+    """
+    return frozenset(read_data("_indivisible_heads.json")[answer])
+
+
+@cache
 def schema(name: str) -> Mapping[str, Any] | None:
     """The JSON Schema of one model type as recorded; None when transformers has no such type."""
     if not FILE_NAME.fullmatch(name):
