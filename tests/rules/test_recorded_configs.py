@@ -20,6 +20,7 @@ DESERVED = {
     "decoder-flag-missing",  # BertLMHeadModel and its kin; transformers logs the same warning
     "json-nonfinite",  # Infinity as a default of state-space models, which is not JSON
     "kv-cache-context-budget",
+    "token-id-out-of-range",  # LLaVA and its kin: the image's id is no row of the default text model
 }
 """What the defaults of transformers are rightly warned about."""
 TOO_SMALL_TO_RUN = {
