@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.data import facts
 from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import listed, quoted
@@ -14,7 +15,7 @@ RULE = RuleInfo(
     name="attention-dtype-mismatch",
     severity="warning",
     category="correctness",
-    summary="An attention implementation that does not exist or cannot compute in this dtype",
+    summary="An attention implementation that does not exist, that the class lacks or that cannot compute in this dtype",
     needs=("attn_implementation",),
 )
 
@@ -39,10 +40,22 @@ def check(context: Context) -> Iterator[Finding]:
                     place,
                     (Related(Place(join_pointer(config.pointer, "output_attentions")), "output_attentions is true"),),
                 )
+            if value in FUSED and not config.pointer and config.is_native and "auto_map" not in data:
+                yield from _refused(place, value, config.architecture)
             if value in HALF_ONLY:
                 yield from _dtype(data, config.pointer, place, value)
             elif "/" not in value and "|" not in value and isinstance(root, dict) and config.is_native:
                 yield from _unknown(place, value)
+
+
+def _refused(place: Place, value: str, architecture: str) -> Iterator[Finding]:
+    kind = "flash_attention_2" if value in HALF_ONLY else value
+    if architecture in facts("attention_support")["without"][kind]:
+        yield Finding(
+            f'{architecture} has no code for {value}: transformers refuses to build it; "eager" always works',
+            place,
+            severity="error",
+        )
 
 
 def _dtype(data: Mapping[str, object], pointer: str, place: Place, value: str) -> Iterator[Finding]:
