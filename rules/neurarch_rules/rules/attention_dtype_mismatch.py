@@ -15,7 +15,7 @@ RULE = RuleInfo(
     name="attention-dtype-mismatch",
     severity="warning",
     category="correctness",
-    summary="An attention implementation that does not exist, that the class lacks or that cannot compute in this dtype",
+    summary="An attention implementation that does not exist, the class lacks or cannot compute in this dtype",
     needs=("attn_implementation",),
 )
 
