@@ -11,20 +11,20 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
 from neurarch_schemas.interpreter.budgets import REPORT, BudgetExceeded, Budgets
 from neurarch_schemas.interpreter.interpretation import load_file
 from neurarch_schemas.interpreter.machine import Machine
-from neurarch_schemas.interpreter.sibling_config import SiblingConfig, read_sibling, sibling_argument
+from neurarch_schemas.interpreter.sibling_config import read_sibling, sibling_argument
 from neurarch_schemas.interpreter.sources import SourceCache
 from neurarch_schemas.interpreter.torch_nn.base import module_class
 from neurarch_schemas.interpreter.values import MISSING, Class, Function, PythonModule, Raised, UnknownTruth
 
 Source = Literal["defaults", "file", "comment", "config.json", "annotation"]
-_COMMENT = re.compile(r"^\s*#\s*neurarch:\s*(.+?)\s*$", re.M)
+_COMMENT = re.compile(r"^[ \t]*#[ \t]*neurarch:[ \t]*(.+?)[ \t]*$", re.M)
 _LONGEST = 2000
 
 
@@ -60,8 +60,7 @@ def module_classes(
         reason = f"the file's own statements cannot be followed to their end: {unfinished}"
         return tuple(ModuleClass(node.name, node.lineno, None, reason) for node in _named_modules(tree))
     base = module_class(machine)
-    sibling = read_sibling(machine, module)
-    blocks = _blocks(tree)
+    file = _File(machine, module, tree, text)
     found: list[ModuleClass] = []
     named = {node.name for node in _named_modules(tree)}
     for statement in tree.body:
@@ -71,7 +70,7 @@ def module_classes(
         if not isinstance(cls, Class) or cls.node is not statement:
             continue
         if base in cls.mro:
-            found.append(_describe(machine, module, blocks, text, cls, statement, sibling))
+            found.append(_describe(file, cls, statement))
             continue
         unknown = next((each.unknown_base for each in cls.mro if each.unknown_base is not None), None)
         if unknown is not None and not unknown.data and (cls.name in named or cls.lookup("forward") is not MISSING):
@@ -91,30 +90,44 @@ def _named_modules(tree: ast.Module) -> Iterator[ast.ClassDef]:
             yield statement
 
 
-def _describe(
-    machine: Machine,
-    module: PythonModule,
-    blocks: _Blocks,
-    text: str,
-    cls: Class,
-    node: ast.ClassDef,
-    sibling: SiblingConfig | None,
-) -> ModuleClass:
-    missing, annotation = _first_missing(cls)
-    if missing is None:
+class _File:
+    """A file's module after its body has run, with what is looked through for each of its classes."""
+
+    def __init__(self, machine: Machine, module: PythonModule, tree: ast.Module, text: str) -> None:
+        self.machine = machine
+        self.module = module
+        self.sibling = read_sibling(machine, module)
+        self.comments: list[str] = _COMMENT.findall(text)
+        self.names = frozenset(module.namespace)
+        self.blocks = _blocks(tree)
+        self._makeable: dict[str, bool] = {}
+
+    def makes(self, name: str) -> bool:
+        """Whether a name is that of a class that can be made without arguments; tried once for all who ask."""
+        known = self._makeable.get(name)
+        if known is None:
+            known = self._makeable[name] = _makes(self.machine, self.module, name)
+        return known
+
+
+def _describe(file: _File, cls: Class, node: ast.ClassDef) -> ModuleClass:
+    required = _required(cls)
+    if not required:
         return ModuleClass(cls.name, node.lineno, f"{cls.name}()", None, "defaults")
-    for construction in _calls(blocks, cls.name, set(module.namespace)):
+    for construction in _calls(file.blocks, cls.name, file.names):
         return ModuleClass(cls.name, node.lineno, construction, None, "file")
-    for match in _COMMENT.finditer(text):
-        if re.search(rf"\b{cls.name}\(", match.group(1)):
-            return ModuleClass(cls.name, node.lineno, match.group(1), None, "comment")
-    if sibling is not None and _count_missing(cls) == 1:
-        argument = sibling_argument(machine, module, sibling, _annotated(annotation), missing)
-        if argument is not None:
-            return ModuleClass(cls.name, node.lineno, f"import json; {cls.name}({argument})", None, "config.json")
-    config = _config_class(machine, module, annotation)
-    if config is not None and _count_missing(cls) == 1:
-        return ModuleClass(cls.name, node.lineno, f"{cls.name}({config}())", None, "annotation")
+    for comment in file.comments:
+        if re.search(rf"\b{cls.name}\(", comment):
+            return ModuleClass(cls.name, node.lineno, comment, None, "comment")
+    missing, annotated = required[0].arg, _annotated(required[0].annotation)
+    if len(required) == 1:
+        if file.sibling is not None:
+            argument = sibling_argument(file.machine, file.module, file.sibling, annotated, missing)
+            if argument is not None:
+                construction = f"import json; {cls.name}({argument})"
+                return ModuleClass(cls.name, node.lineno, construction, None, "config.json")
+        if annotated is not None and file.makes(annotated):
+            return ModuleClass(cls.name, node.lineno, f"{cls.name}({annotated}())", None, "annotation")
     return ModuleClass(cls.name, node.lineno, None, f"{cls.name}() needs the argument '{missing}'")
 
 
@@ -128,15 +141,6 @@ def _required(cls: Class) -> list[ast.arg]:
     return [*without_default, *(each for each in arguments.kwonlyargs if each.arg not in initializer.kwdefaults)]
 
 
-def _first_missing(cls: Class) -> tuple[str | None, ast.expr | None]:
-    required = _required(cls)
-    return (required[0].arg, required[0].annotation) if required else (None, None)
-
-
-def _count_missing(cls: Class) -> int:
-    return len(_required(cls))
-
-
 def _annotated(annotation: ast.expr | None) -> str | None:
     """The name an argument is annotated with."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -144,19 +148,16 @@ def _annotated(annotation: ast.expr | None) -> str | None:
     return annotation.id if isinstance(annotation, ast.Name) else None
 
 
-def _config_class(machine: Machine, module: PythonModule, annotation: ast.expr | None) -> str | None:
-    """The annotated class, where it is one that can be made without arguments."""
-    name = _annotated(annotation)
-    if name is None:
-        return None
+def _makes(machine: Machine, module: PythonModule, name: str) -> bool:
+    """Whether a class of that name, none of the host's or torch's, can be made without arguments."""
     try:
         cls = machine.load_global(module, name) if name.isidentifier() else MISSING
         if not isinstance(cls, Class) or cls.native is not None or cls.module in ("builtins", "torch", "torch.nn"):
-            return None
+            return False
         machine.call(cls, [], {})
     except (Raised, UnknownTruth, BudgetExceeded):
-        return None
-    return name
+        return False
+    return True
 
 
 _Blocks = list[list[tuple[ast.stmt, list[tuple[str, ast.Call]]]]]
@@ -180,7 +181,7 @@ def _blocks(tree: ast.Module) -> _Blocks:
     ]
 
 
-def _calls(blocks: _Blocks, name: str, known: set[str]) -> Iterator[str]:
+def _calls(blocks: _Blocks, name: str, known: Set[str]) -> Iterator[str]:
     """Constructions of a class in the file, with the simple assignments they need before them."""
     for block in blocks:
         assigned: dict[str, ast.stmt] = {}
@@ -209,7 +210,7 @@ def _places(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
             yield statement.body
 
 
-def _needed(node: ast.expr, assigned: dict[str, ast.stmt], known: set[str], depth: int) -> list[ast.stmt] | None:
+def _needed(node: ast.expr, assigned: dict[str, ast.stmt], known: Set[str], depth: int) -> list[ast.stmt] | None:
     """Assignments that give the names of an expression; None where one comes from elsewhere."""
     if depth > 8:
         return None
