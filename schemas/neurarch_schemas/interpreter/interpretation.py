@@ -1,70 +1,17 @@
-"""The entry points: run a construction, again where a condition is undecided, and say how sure the answer is."""
+"""The entry points: what one construction builds, what the classes of a file build, what a config builds."""
 
 from __future__ import annotations
 
-import ast
 import os
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets, Meter, overdue
-from neurarch_schemas.interpreter.kept import Kept
-from neurarch_schemas.interpreter.machine import Machine, Site
-from neurarch_schemas.interpreter.scopes import Frame
-from neurarch_schemas.interpreter.sources import SourceCache, Sources, rare_collections
-from neurarch_schemas.interpreter.to_tree import convert
-from neurarch_schemas.interpreter.values import Instance, PythonModule, Raised, Unknown, UnknownTruth, Value
-from neurarch_schemas.modules.tree import Module
+from neurarch_schemas.interpreter.budgets import Budgets
+from neurarch_schemas.interpreter.module_classes import ModuleClass, described, module_classes
+from neurarch_schemas.interpreter.session import Interpretation, Session, located, module_name
+from neurarch_schemas.interpreter.sources import SourceCache
 
-_RECURSION = 24_000
 _AUTO = os.path.join("transformers", "models", "auto", "configuration_auto.py")
-_MOST_SITES = 6
-"""Undecided conditions whose other side is tried too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The line a submodule was registered at."""
-
-    file: str
-    line: int
-
-
-@dataclass(frozen=True)
-class Interpretation:
-    """``exact`` needs a tree and no doubt; ``reason`` is one sentence, for a person."""
-
-    tree: Module | None
-    exact: bool
-    reason: str | None
-    missing_argument: tuple[str, str] | None = None
-    """The function and the parameter, where a call lacks one."""
-    lazy: bool = False
-    """Some parameter has no shape before the first forward pass."""
-    steps: int = 0
-    places: Mapping[str, Place] = field(default_factory=dict)
-    """Path of a submodule (list indices as ``{}``) -> where it is registered."""
-    value: str | None = None
-    """What the expression gives, where that is no module."""
-    incomplete: bool = False
-    """Something in the tree has no known shape, or may be missing from it: a count is a lower bound."""
-
-
-@contextmanager
-def _room() -> Iterator[None]:
-    """Interpreted calls nest several host calls each."""
-    before = sys.getrecursionlimit()
-    if before < _RECURSION:
-        sys.setrecursionlimit(_RECURSION)
-    try:
-        with rare_collections():
-            yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def interpret(
@@ -78,51 +25,43 @@ def interpret(
     variables: Mapping[str, object] | None = None,
 ) -> Interpretation:
     """Evaluate a construction in a file's namespace. Never raises on user input."""
-    overlay: dict[str, str] = {}
-    if path is not None or "\n" in path_or_text:
-        path = os.path.abspath(path or "untitled.py")
-        overlay[path] = path_or_text
-    else:
-        path = os.path.abspath(path_or_text)
     if expression is None:
-        from neurarch_schemas.interpreter.module_classes import module_classes
-
-        found = module_classes(overlay.get(path, path), search_paths, path=path if overlay else None, cache=cache)
+        found = module_classes(path_or_text, search_paths, path=path, cache=cache)
         chosen = [each for each in found if each.construction is not None]
         if not chosen:
             reason = found[-1].reason if found else "the file defines no module class"
             return Interpretation(None, False, reason)
         expression = chosen[-1].construction or ""
-    return _Session(
-        path, overlay, expression, search_paths, budgets or Budgets(), cache or SourceCache(), variables
-    ).answer()
+    place, overlay = located(path_or_text, path)
+    session = Session(place, overlay, search_paths, budgets or Budgets(), cache or SourceCache(), variables)
+    return session.answer(expression)
 
 
-def interpret_each(
+def interpret_file(
     path: str,
-    expressions: Sequence[str],
     search_paths: Sequence[str] = (),
     budgets: Budgets | None = None,
     *,
     seconds: float | None = None,
     cache: SourceCache | None = None,
     text: str | None = None,
-) -> Iterator[Interpretation]:
-    """Evaluate several constructions in one file, whose module runs once as long as none of them changes it.
+) -> Iterator[tuple[ModuleClass, Interpretation | None]]:
+    """The module classes of a file, as ``module_classes`` lists them, and what the construction of each gives.
 
-    ``budgets`` hold for each; ``seconds`` is the wall time of all, after which the rest is not known. ``text`` stands
-    for what the file holds.
+    The file's module runs once as long as no construction changes it. ``budgets`` hold for each; ``seconds`` is the
+    wall time of all, after which the rest is not known. ``text`` stands for what the file holds.
     """
+    started = time.monotonic()
     path = os.path.abspath(path)
     overlay = {} if text is None else {path: text}
-    session = _Session(path, overlay, "", search_paths, budgets or Budgets(), cache or SourceCache(), None, keep=True)
-    started = time.monotonic()
-    for expression in expressions:
-        if seconds is not None and time.monotonic() - started > seconds:
-            yield Interpretation(None, False, f"the classes before it in the file took {seconds:g} s")
-            continue
-        session.expression = expression
-        yield session.answer()
+    session = Session(path, overlay, search_paths, budgets or Budgets(), cache or SourceCache(), keep=True)
+    for each in described(session):
+        if each.construction is None:
+            yield each, None
+        elif seconds is not None and time.monotonic() - started > seconds:
+            yield each, Interpretation(None, False, f"the classes before it in the file took {seconds:g} s")
+        else:
+            yield each, session.answer(each.construction)
 
 
 def interpret_config(
@@ -149,7 +88,7 @@ def interpret_config(
     if config_class is not None:
         made = f"{config_class}.from_dict(neurarch_values)"
         if config_file is not None:
-            imports = f"from {_module_name(os.path.abspath(config_file))[1]} import {config_class}; "
+            imports = f"from {module_name(os.path.abspath(config_file))[1]} import {config_class}; "
     elif any(os.path.isfile(os.path.join(root, _AUTO)) for root in search_paths):
         # the configuration class is the one the library's own table names for these values
         imports = "from transformers.models.auto.configuration_auto import CONFIG_MAPPING; "
@@ -167,261 +106,3 @@ def interpret_config(
         cache=cache,
         variables={"neurarch_values": dict(values)},
     )
-
-
-class LoadedFile(NamedTuple):
-    """A file's module after its body has run; ``unfinished`` is the reason where a budget ended that before its end."""
-
-    machine: Machine
-    module: PythonModule
-    tree: ast.Module
-    text: str
-    unfinished: str | None
-
-
-def load_file(
-    path_or_text: str, path: str | None, search_paths: Sequence[str], cache: SourceCache, budgets: Budgets
-) -> LoadedFile | None:
-    """None where the file cannot be read or parsed."""
-    overlay: dict[str, str] = {}
-    if path is not None or "\n" in path_or_text:
-        path = os.path.abspath(path or "untitled.py")
-        overlay[path] = path_or_text
-    else:
-        path = os.path.abspath(path_or_text)
-    session = _Session(path, overlay, "", search_paths, budgets, cache, None)
-    machine = Machine(Sources(session.search_paths, cache, overlay), Meter(budgets))
-    text = machine.sources.text(path)
-    try:
-        tree = machine.sources.tree(path)
-        if tree is None or text is None:
-            return None
-        module = session.module(machine)
-        unfinished = None
-        with _room():
-            try:
-                machine.run_module(module)
-            except BudgetExceeded as error:
-                unfinished = str(error)
-            except RecursionError:
-                unfinished = "the program nests too deeply"
-        return LoadedFile(machine, module, tree, text, unfinished)
-    except (SyntaxError, Raised, UnknownTruth):
-        return None
-
-
-def _module_name(path: str) -> tuple[str, str]:
-    """The import root (the first folder above without ``__init__.py``) and the dotted name below it."""
-    folder, file = os.path.split(path)
-    parts = [] if file == "__init__.py" else [file.removesuffix(".py")]
-    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.basename(folder).isidentifier():
-        folder, name = os.path.split(folder)
-        parts.insert(0, name)
-    return folder, ".".join(parts)
-
-
-@dataclass
-class _Run:
-    """One evaluation."""
-
-    tree: Module | None = None
-    reasons: list[str] = field(default_factory=list)
-    branches: dict[Site, tuple[str, bool]] = field(default_factory=dict)
-    failure: str | None = None
-    exceeded: bool = False
-    missing: tuple[str, str] | None = None
-    lazy: bool = False
-    steps: int = 0
-    places: dict[str, Place] = field(default_factory=dict)
-    value: str | None = None
-    incomplete: bool = False
-
-
-class _Session:
-    def __init__(
-        self,
-        path: str,
-        overlay: dict[str, str],
-        expression: str,
-        search_paths: Sequence[str],
-        budgets: Budgets,
-        cache: SourceCache,
-        variables: Mapping[str, object] | None,
-        keep: bool = False,
-    ) -> None:
-        root, self.name = _module_name(path)
-        self.path = path
-        self.overlay = overlay
-        self.expression = expression
-        self.search_paths = tuple(dict.fromkeys((root, *(os.path.abspath(each) for each in search_paths))))
-        self.budgets = budgets
-        self.cache = cache
-        self.variables = variables or {}
-        self.deadline = time.monotonic() + budgets.total_seconds
-        """All runs of one question together."""
-        self.keep = keep
-        self.kept: dict[bool, Kept] = {}
-        """Programs that have run the file already, by eagerness."""
-        self.lost = self._repair()
-        """Lines of the file that are broken and left out."""
-
-    def _repair(self) -> tuple[int, ...]:
-        text = self.overlay.get(self.path)
-        text = self.cache.text(self.path) if text is None else text
-        try:
-            if text is not None:
-                self.cache.tree(text)
-        except SyntaxError:
-            from neurarch_schemas.interpreter.repair import repair
-
-            self.overlay[self.path], lost = repair(text or "")
-            return lost
-        return ()
-
-    def answer(self) -> Interpretation:
-        try:
-            body = ast.parse(self.expression.replace("; ", "\n") if _joined(self.expression) else self.expression).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return Interpretation(None, False, f"the construction cannot be parsed: {getattr(error, 'msg', error)}")
-        if not body or not isinstance(body[-1], ast.Expr):
-            return Interpretation(None, False, "the construction does not end in an expression")
-        self.deadline = time.monotonic() + self.budgets.total_seconds
-        first = self.run(body, {}, eager=False)
-        if (
-            not first.exceeded
-            and (first.failure or first.reasons or (first.tree is None and first.value is None))
-            and not first.missing
-        ):
-            again = self.run(body, {}, eager=True)
-            if (not again.failure and len(again.reasons) < max(1, len(first.reasons))) or (
-                first.failure and not again.failure
-            ):
-                first = again
-        if first.failure is None and first.tree is not None and first.branches:
-            self.try_other_sides(body, first)
-        reasons = first.reasons
-        if self.lost:
-            reasons.append(f"line {self.lost[0]} cannot be read right now and is left out")
-        reason = first.failure or (reasons[0] if reasons else None)
-        if first.tree is None and reason is None:
-            reason = f"the construction gives {first.value}, not a module"
-        exact = first.tree is not None and reason is None
-        return Interpretation(
-            first.tree if first.failure is None else None,
-            exact,
-            reason,
-            first.missing,
-            first.lazy,
-            first.steps,
-            first.places,
-            first.value,
-            first.incomplete,
-        )
-
-    def try_other_sides(self, body: list[ast.stmt], first: _Run) -> None:
-        """A condition nobody can decide does no harm where both sides build the same tensors."""
-        if len(first.branches) > _MOST_SITES:
-            reason, _ = next(iter(first.branches.values()))
-            first.reasons.append(f"{len(first.branches)} conditions depend on unknown values, the first on {reason}")
-            return
-        for site, (reason, chosen) in first.branches.items():
-            other = self.run(body, {site: not chosen}, eager=False)
-            if other.failure is not None or other.tree != first.tree:
-                where = f"{os.path.basename(site[0])}:{site[1]}"
-                first.reasons.append(f"a condition at {where} depends on an unknown value: {reason}")
-
-    def run(self, body: list[ast.stmt], decisions: dict[Site, bool], eager: bool) -> _Run:
-        run = _Run()
-        machine: Machine | None = None
-        if time.monotonic() > self.deadline:
-            run.failure, run.exceeded = overdue(self.budgets), True
-            return run
-        meter = Meter(self.budgets, self.deadline)
-        with _room():
-            try:
-                kept = None if decisions else self.kept.pop(eager, None)
-                if kept is not None and kept.unchanged():
-                    kept.reset(meter)
-                    machine, module = kept.machine, kept.module
-                    self.kept[eager] = kept
-                else:
-                    machine = Machine(Sources(self.search_paths, self.cache, self.overlay), meter, decisions, eager)
-                    module = self.load(machine)
-                    if self.keep and not decisions:
-                        self.kept[eager] = Kept(machine, module)
-                self._evaluate(machine, module, body, run)
-            except Raised as error:
-                run.failure = machine.describe(error) if machine is not None else "an error"
-                run.missing = error.value.attrs.get("<missing argument>")
-            except UnknownTruth as error:
-                run.failure = error.unknown.reason
-            except BudgetExceeded as error:
-                run.failure, run.exceeded = str(error), True
-                self.kept.pop(eager, None)
-            except RecursionError:
-                run.failure, run.exceeded = "the program nests too deeply", True
-                self.kept.pop(eager, None)
-            except MemoryError:
-                run.failure, run.exceeded = "the program needs too much memory", True
-                self.kept.pop(eager, None)
-        if machine is not None:
-            run.steps = machine.meter.steps
-            run.branches = machine.branches
-        return run
-
-    def load(self, machine: Machine) -> PythonModule:
-        """The module of the session's file, run."""
-        parent = self.name.rpartition(".")[0]
-        if machine.eager and parent:
-            machine.import_module(parent)
-        module = self.module(machine)
-        machine.run_module(module)
-        return module
-
-    def module(self, machine: Machine) -> PythonModule:
-        """The same before it is run."""
-        module = machine.modules.get(self.name)
-        if not isinstance(module, PythonModule) or module.file != self.path:
-            module = machine.new_module(self.name, self.path, os.path.basename(self.path) == "__init__.py")
-        return module
-
-    def _evaluate(self, machine: Machine, module: PythonModule, body: list[ast.stmt], run: _Run) -> None:
-        frame = Frame(module, None, {**self.variables})
-        machine.frame = frame
-        machine.state["folder"] = os.path.dirname(self.path)
-        machine.meter.idle_from = machine.meter.steps
-        if body[:-1]:
-            machine.execute(body[:-1], frame)
-        last = body[-1]
-        assert isinstance(last, ast.Expr)
-        frame.line = 0
-        value = machine.evaluate(last.value, frame)
-        self._judge(machine, value, run)
-
-    def _judge(self, machine: Machine, value: Value, run: _Run) -> None:
-        if type(value) is Unknown:
-            run.reasons.append(value.reason)
-            run.reasons.extend(machine.taints)
-            return
-        if not machine.is_module(value):
-            base = value.cls.unknown_base if isinstance(value, Instance) else None
-            if base is not None:
-                run.reasons.append(f"{value.cls.name} derives from a class that is unknown: {base.reason}")
-            run.value = f"a {machine.type_of(value).name}"
-            return
-        tree, conversion = convert(machine, value)
-        run.tree = tree
-        run.lazy = conversion.lazy
-        run.incomplete = bool(conversion.problems)
-        run.places = {path: Place(file, line) for path, (file, line) in conversion.places.items()}
-        run.reasons.extend(machine.taints)
-        run.reasons.extend(conversion.problems)
-
-
-def _joined(expression: str) -> bool:
-    """Whether "; " separates statements: it does unless it stands in a string."""
-    try:
-        ast.parse(expression)
-    except SyntaxError:
-        return True
-    return False

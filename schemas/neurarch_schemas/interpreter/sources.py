@@ -103,6 +103,8 @@ class Sources:
     search_paths: tuple[str, ...]
     cache: SourceCache
     overlay: dict[str, str] = field(default_factory=dict)
+    project: tuple[str, ...] = ()
+    """The first of the search paths: the file's own import root and the folders above it."""
     seconds: float = 0.0
     """Time spent reading and parsing so far."""
     _listings: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -121,13 +123,25 @@ class Sources:
             self.seconds += time.thread_time() - started
 
     def find(self, name: str) -> tuple[str | None, bool] | None:
-        """The file of a module and whether it is a package; (None, True) for a namespace package."""
+        """The file of a module and whether it is a package; (None, True) for a namespace package.
+
+        As in Python, a folder without ``__init__.py`` serves only where no search path has a module of that name.
+        """
         relative = name.split(".")
+        namespace = None
         for root in self.search_paths:
             found = self._find_in(root, relative)
-            if found is not None:
+            if found is not None and found[0] is not None:
                 return found
-        return None
+            namespace = namespace or found
+        return namespace
+
+    def in_project(self, name: str) -> bool:
+        """Whether a top-level module is the project's own, not one of an environment (which lists what it holds)."""
+        return any(
+            self._find_in(root, [name]) is not None and not any(".dist-info" in entry for entry in self._listing(root))
+            for root in self.project
+        )
 
     def _find_in(self, root: str, parts: list[str]) -> tuple[str | None, bool] | None:
         folder = root

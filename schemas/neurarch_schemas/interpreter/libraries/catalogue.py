@@ -248,6 +248,8 @@ def build(machine: Machine, name: str) -> Value:
     if place is None:
         if top in _WHOLE:
             place = BUILDERS[top]
+        elif machine.sources.in_project(top):
+            return None  # a repository's own datasets/, say
         elif top in STANDARD or (top in DATA_ONLY and machine.sources.find(top) is not None):
             place = _ROOM + "absent"
         else:
