@@ -10,17 +10,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from pathlib import Path
 
 from neurarch_schemas.interpreter import lazy_bodies
 
 LARGEST_FILE = 4_000_000
-
-
-def _key(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
 
 _COLLECTIONS = gc.get_threshold()
 _RARE_COLLECTIONS = (100_000, 50, 1_000)
@@ -41,30 +34,27 @@ class SourceCache:
 
     def __init__(self, limit: int = 3000) -> None:
         self._limit = limit
-        self._trees: dict[bytes, ast.Module | SyntaxError] = {}
+        self._trees: dict[tuple[str, bool], ast.Module | SyntaxError] = {}
         self._texts: dict[str, tuple[tuple[float, int], str]] = {}
-        self._listings: dict[str, frozenset[str]] = {}
 
     def tree(self, text: str, lazily: bool = False) -> ast.Module:
         """``lazily`` leaves the bodies of functions unread until they are looked at. Raises SyntaxError."""
-        key = _key(text)
-        known = self._trees.get(key)
+        known = self._trees.get((text, False))
         if known is None and lazily:
-            key += b"lazy"
-            known = self._trees.get(key)
+            known = self._trees.get((text, True))
         if known is None:
             known = _parse(text, lazily)
             if len(self._trees) >= self._limit:
                 self._trees.pop(next(iter(self._trees)))
-            self._trees[key] = known
+            self._trees[text, lazily] = known
         if isinstance(known, SyntaxError):
             raise known
         return known
 
     def forget(self, text: str) -> None:
         """Drop the tree of a text that has been edited and will not come again."""
-        self._trees.pop(_key(text), None)
-        self._trees.pop(_key(text) + b"lazy", None)
+        self._trees.pop((text, False), None)
+        self._trees.pop((text, True), None)
 
     def text(self, path: str) -> str | None:
         """None where there is no such file, or it is too large or not text."""
@@ -76,7 +66,8 @@ class SourceCache:
                 return known[1]
             if status.st_size > LARGEST_FILE:
                 return None
-            text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                text = stream.read().removeprefix("\ufeff")
         except (OSError, ValueError):
             return None
         if len(self._texts) >= self._limit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import module, new_class
@@ -72,6 +73,7 @@ def _compile(machine: Machine, pattern: Value, flags: Value = 0) -> Value:
     return made
 
 
+@lru_cache(maxsize=256)
 def _may_explode(pattern: str, flags: int) -> bool:
     """A repetition in a repetition, "(a+)+", may take exponential time; a literal between the two makes it safe."""
     from re import _parser  # type: ignore[attr-defined]  # the parser of the engine, not in its stubs

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.torch_nn.layers.common import Initializer
@@ -24,8 +24,8 @@ _ANYTHING = ("Identity",)
 
 @cache
 def signatures() -> dict[str, list[list[Any]]]:
-    text = files(__package__).joinpath("plain.json").read_text(encoding="utf-8")
-    found: dict[str, list[list[Any]]] = json.loads(text)
+    with open(os.path.join(os.path.dirname(__file__), "plain.json"), encoding="utf-8") as stream:
+        found: dict[str, list[list[Any]]] = json.load(stream)
     return found
 
 
