@@ -207,7 +207,7 @@ def test_many_configs_are_read_in_one_walk(indent: str) -> None:
     ]
 
 
-def test_changes_count_only_in_the_block_of_the_config() -> None:
+def test_changes_count_where_they_surely_run_before_the_use() -> None:
     code = """\
 if small:
     config = LlamaConfig(num_hidden_layers=2)
@@ -216,12 +216,14 @@ else:
     config = LlamaConfig(num_hidden_layers=3)
     if tied:
         config.hidden_size = 128
-    config.vocab_size = 100; print(config)
+    config.vocab_size = 100; model = build(config)
     config.vocab_size = 200
 config.num_attention_heads = 4
 """
     first, second = calls_of(f"from transformers import LlamaConfig\n{code}")
-    assert first.document.data == {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64}
+    assert first.document.data == {
+        "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+    }  # fmt: skip
     assert second.document.data == {"model_type": "llama", "num_hidden_layers": 3, "vocab_size": 100}
     assert second.unknown == ("/hidden_size",)
 

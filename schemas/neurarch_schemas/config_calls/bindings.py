@@ -34,8 +34,11 @@ class Bindings:
         self._damaged = tuple(damaged)
         self._bound: dict[str, list[tuple[Placed, ast.expr] | None]] = {}
         self._shared: set[str] = set()
+        self._is_open = False
+        """Names may be bound that the text does not show: ``exec(open("configurator.py").read())``."""
         for placed in units:
             parents = placed.unit.parents
+            self._is_open = self._is_open or binds_unseen(placed)
             for node in parents:
                 if isinstance(node, ast.Name):
                     self._add_name(placed, node, parents)
@@ -46,7 +49,7 @@ class Bindings:
     def of(self, name: str) -> Bound | None:
         """What a name is bound to by the only statement of the file that binds it."""
         found = self._bound.get(name, ())
-        if len(found) != 1 or found[0] is None:
+        if len(found) != 1 or found[0] is None or self._is_open:
             return None
         mentioned = re.compile(rf"\b{re.escape(name)}\b")
         damaged = any(mentioned.search(text) for text in self._damaged)
@@ -64,6 +67,23 @@ class Bindings:
         elif isinstance(parent, ast.AnnAssign):
             value = parent.value
         self._bound.setdefault(node.id, []).append(None if value is None else (placed, value))
+
+
+def binds_unseen(placed: Placed) -> bool:
+    """A statement that may bind names of the file which its text does not show: by ``exec``, ``globals()[...] = ``."""
+    calls = placed.unit.calls
+    if any(isinstance(call.func, ast.Name) for call in calls.get("exec", ())):
+        return True
+    parents = placed.unit.parents
+    for call in calls.get("globals", ()):
+        above = parents[call]
+        if isinstance(above, ast.Subscript) and not isinstance(above.ctx, ast.Load):
+            return True
+        if isinstance(above, ast.Attribute) and above.attr in ("update", "setdefault", "pop"):
+            return True
+        if isinstance(above, ast.Call | ast.keyword | ast.Assign | ast.NamedExpr):
+            return True
+    return False
 
 
 def _other_names(node: ast.AST) -> tuple[str, ...]:

@@ -12,11 +12,12 @@ from neurarch_schemas.catalogue.load import config_type
 from neurarch_schemas.config.read import read_config
 from neurarch_schemas.config_calls import damaged
 from neurarch_schemas.config_calls.bindings import Bindings
-from neurarch_schemas.config_calls.changes import Mentions, changes
+from neurarch_schemas.config_calls.changes import Fate, Mentions, fate
 from neurarch_schemas.config_calls.document import PythonConfigDocument
 from neurarch_schemas.config_calls.names import Names, imported_names
 from neurarch_schemas.config_calls.reader import Reader
 from neurarch_schemas.config_calls.values import Unknown
+from neurarch_schemas.config_calls.writes import last_name
 from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, split_pointer
 from neurarch_schemas.documents.python_units import split
 from neurarch_schemas.record import Record
@@ -37,8 +38,12 @@ WITHOUT_SIZE = frozenset(
 """Keys that change no tensor."""
 FACTORIES = ("for_model", "from_dict")
 """Class methods that make a config of what they are given."""
-EXPECTING_FAILURE = frozenset(("raises", "assertRaises", "assertRaisesRegex", "RaisesGroup"))
-"""Functions of pytest, unittest and absl that want an exception of what they wrap."""
+EXPECTING_FAILURE = frozenset(("raises", "assertRaises", "assertRaisesRegex", "RaisesGroup", "suppress"))
+"""Functions of pytest, unittest, absl and contextlib that want an exception of what they wrap, or pass over it."""
+OTHER_ERRORS = frozenset(
+    ("ImportError", "ModuleNotFoundError", "OSError", "IOError", "FileNotFoundError", "KeyboardInterrupt", "HTTPError")
+)
+"""Exceptions that no value of a config raises."""
 
 
 class ConfigCall(Record):
@@ -149,17 +154,35 @@ def _outermost(placed: Placed, names: Names) -> Iterator[ast.Call]:
             yield call
 
 
-def _is_to_fail(call: ast.Call, parents: Mapping[ast.AST, ast.AST]) -> bool:
-    node: ast.AST = call
+def _is_to_fail(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """An exception of the node is wanted, or passed over: ``with pytest.raises(...)``, ``try`` ... ``except``."""
+    if isinstance(node, ast.With | ast.AsyncWith) and any(_wants_failure(item.context_expr) for item in node.items):
+        return True
     while (above := parents[node]) is not node and not isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
         around = [item.context_expr for item in above.items] if isinstance(above, ast.With | ast.AsyncWith) else [above]
-        for each in around:
-            if isinstance(each, ast.Call) and isinstance(each.func, ast.Name | ast.Attribute):
-                name = each.func.id if isinstance(each.func, ast.Name) else each.func.attr
-                if name in EXPECTING_FAILURE:
-                    return True
+        if any(_wants_failure(each) for each in around):
+            return True
+        if isinstance(above, ast.Try) and node in above.body and any(map(_passes_over, above.handlers)):
+            return True
         node = above
     return False
+
+
+def _wants_failure(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in EXPECTING_FAILURE
+
+
+def _passes_over(handler: ast.ExceptHandler) -> bool:
+    """Catches what a config or model refuses with, and goes on."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = {"Exception" if kind is None else last_name(kind) for kind in kinds}
+    if names <= OTHER_ERRORS:
+        return False
+    return not any(
+        isinstance(node, ast.Raise)
+        or (isinstance(node, ast.Call) and last_name(node.func) in ("exit", "fail", "_exit"))
+        for node in ast.walk(handler)
+    )
 
 
 def _is_config(call: ast.Call, names: Names) -> bool:
@@ -216,7 +239,8 @@ class _Found:
         if not isinstance(model_type, str) or not isinstance(node.data, dict):
             return None
         node.data = {"model_type": model_type, **node.data}
-        changed = self._changed(node.data)
+        found = fate(self._call, self._placed, self._mentions)
+        changed = self._changed(node.data, found)
         document = PythonConfigDocument(
             self._uri, self._text, span[0], node, self._placed.span(self._call.func), changed, self._reader.elsewhere
         )
@@ -225,13 +249,16 @@ class _Found:
             span,
             tuple(self._reader.unknown),
             tuple(self._reader.open_ended),
-            is_to_fail=_is_to_fail(self._call, self._placed.unit.parents),
+            is_to_fail=any(
+                _is_to_fail(where, placed.unit.parents)
+                for placed, where in ((self._placed, self._call), *([found.use] if found.use else []))
+            ),
         )
 
-    def _changed(self, data: dict[str, JSONValue]) -> dict[str, tuple[Span, Span]]:
+    def _changed(self, data: dict[str, JSONValue], fate: Fate) -> dict[str, tuple[Span, Span]]:
         """What later statements set, written into ``data``."""
         found: dict[str, tuple[Span, Span]] = {}
-        for change in changes(self._call, self._placed, self._mentions):
+        for change in fate.changes:
             key = change.placed.span(change.target)
             if not change.pointer:
                 for name in [name for name in data if name != "model_type"]:

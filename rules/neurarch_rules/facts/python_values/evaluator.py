@@ -8,13 +8,14 @@ from copy import deepcopy
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from neurarch_rules.facts.python_file import FunctionNode, Site, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, FunctionNode, Site, python_file
 from neurarch_rules.facts.python_reach import is_silent
 from neurarch_rules.facts.python_values.arguments import Arguments
 from neurarch_rules.facts.python_values.events import Events
 from neurarch_rules.facts.python_values.state import Doubt, OutOfSteps, Return, Scope, Stop
 from neurarch_rules.facts.python_values.statements import Statements
 from neurarch_rules.facts.python_values.values import NOTHING, Value
+from neurarch_schemas.config_calls.bindings import binds_unseen
 from neurarch_schemas.documents.python_nodes import stored
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ class _Evaluator(Statements):
         """The statements at module level."""
         self.explicit = True
         for placed, outer in self.file.main_statements:
+            if not isinstance(outer, (*FUNCTIONS, ast.ClassDef)) and binds_unseen(placed):
+                self.globals.update(dict.fromkeys(self.globals, NOTHING))
             for statement in self._unwrapped(outer):
                 if isinstance(statement, STRAIGHT):
                     self._one(statement, Scope(placed, self.globals))
