@@ -174,6 +174,26 @@ def values_of(file: PythonFile, scope: Scope, name: str) -> list[ast.expr | None
     return [item.value for item in assigned(body).get(name, ())]
 
 
+def scope_of(file: PythonFile, placed: Placed, node: ast.AST) -> Scope:
+    """The function or method that a node stands in, else the module level."""
+    parents = placed.unit.parents
+    while parents[node] is not node and not isinstance(node, FUNCTIONS):
+        node = parents[node]
+    if not isinstance(node, FUNCTIONS):
+        return Scope(placed, ())
+    above = parents[node]
+    owner = file.classes.get(above.name) if isinstance(above, ast.ClassDef) else None
+    return Scope(placed, tuple(node.body), owner, node)
+
+
+def made_by(file: PythonFile, placed: Placed, node: ast.expr | None) -> ast.expr | None:
+    """An expression, or what a name is bound to by the only statement that binds it."""
+    if not isinstance(node, ast.Name):
+        return node
+    values = values_of(file, scope_of(file, placed, node), node.id)
+    return values[0] if len(values) == 1 else None
+
+
 class Flow:
     def __init__(self, file: PythonFile) -> None:
         self.file = file

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.python_config_fields import fields_of, imported_fields
 from neurarch_rules.facts.python_configs import config_parameters
 from neurarch_rules.facts.python_file import (
-    FUNCTIONS,
     ClassFacts,
     FunctionNode,
     PythonFile,
@@ -18,6 +18,7 @@ from neurarch_rules.facts.python_file import (
     python_file,
     self_attribute,
 )
+from neurarch_rules.facts.python_flow import made_by
 from neurarch_rules.facts.spelling import closest
 from neurarch_schemas.documents.python_nodes import kept, nodes, nodes_of
 
@@ -34,41 +35,42 @@ RULE = RuleInfo(
 )
 
 
-_OF_TUPLES = ("_asdict", "_replace", "_fields", "count", "index")
-
-
-class Declared(NamedTuple):
-    """Names given a value or an annotation in a class body; ``annotated`` where there are any."""
-
-    names: frozenset[str]
-    annotated: bool
-
-
 class Read(NamedTuple):
     site: Site
     owner: str
     attribute: str
+    reader: ClassFacts | None = None
+    """The module whose constructor reads it, whatever its arguments are."""
 
 
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
-    closed = {
-        name: fields for name, fields in ((found.name, _fields(found)) for found in file.classes.values()) if fields
-    }
-    if not closed:
+    own = {name: fields_of(found) for name, found in file.classes.items()}
+    imported = {name: imported_fields(file.imports[name]) for name in file.imports.keys() - own.keys()}
+    known = {name: fields for name, fields in (imported | own).items() if fields is not None}
+    if not known:
         return
     stored = _stored(file)
-    for read in _reads_of(file, closed):
-        if read.attribute not in closed[read.owner] and read.attribute not in stored:
-            yield _finding(file, read.site, read.owner, read.attribute, closed[read.owner])
+    told: set[ast.AST] = set()
+    for read in _reads_of(file, known):
+        fields = known[read.owner]
+        is_defined = any(read.attribute in names for names in (fields.names, fields.elsewhere, stored))
+        if is_defined or read.site.node in told:
+            continue
+        if not fields.open or _is_certain(file, read):
+            told.add(read.site.node)
+            yield _finding(file, read, fields.names)
+        elif _is_slip(read.attribute, fields.names) and not _is_given(file, read):
+            told.add(read.site.node)
+            yield _finding(file, read, fields.names, "unless a config.json holds it, ")
 
 
-def _reads_of(file: PythonFile, closed: Collection[str]) -> Iterator[Read]:
+def _reads_of(file: PythonFile, known: Collection[str]) -> Iterator[Read]:
     """Attributes read from parameters that hold a config, and from ``self.config`` that keeps one."""
     for placed in file.units:
         for statement in placed.unit.body:
             for function, name, owner in kept(statement, _annotated):
-                if owner in closed:
+                if owner in known:
                     yield from _of_name(placed, function, name, owner)
     for found in file.modules:
         init = found.methods.get("__init__")
@@ -77,16 +79,34 @@ def _reads_of(file: PythonFile, closed: Collection[str]) -> Iterator[Read]:
         held = {name: _named(annotation) for name, annotation in config_parameters(init)}
         for name, owner in _constructed_with(file, found, init).items():
             held[name] = owner
-            if owner in closed:
+            if owner in known:
                 yield from _of_name(found.placed, init, name, owner)
+        yield from _in_constructor(found, init, held, known)
         for attribute, values in found.assigned.items():
             value = values[0]
-            if len(values) != 1 or not isinstance(value, ast.Name) or held.get(value.id) not in closed:
+            if len(values) != 1 or not isinstance(value, ast.Name) or held.get(value.id) not in known:
                 continue
             if _rebinds(init, value.id) or found in file.derived:
                 continue
             for method in found.methods.values():
                 yield from _of_attribute(found, method, attribute, held[value.id])
+
+
+def _in_constructor(
+    found: ClassFacts, init: FunctionNode, held: dict[str, str], known: Collection[str]
+) -> Iterator[Read]:
+    """What a constructor reads of its config for sure, without a condition."""
+    for name, owner in held.items():
+        if owner in known and not _rebinds(init, name) and not kept(init, _guards):
+            for statement in init.body:
+                if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
+                    for node in () if _may_skip(statement) else kept(statement, _read).get(name, ()):
+                        yield Read(found.site(node), owner, node.attr, found)
+
+
+def _may_skip(statement: ast.stmt) -> bool:
+    """Not every part of it is evaluated."""
+    return any(isinstance(node, ast.IfExp | ast.BoolOp | ast.comprehension | ast.Lambda) for node in nodes(statement))
 
 
 def _annotated(statement: ast.stmt) -> tuple[tuple[FunctionNode, str, str], ...]:
@@ -128,72 +148,14 @@ def _constructed_with(file: PythonFile, found: ClassFacts, init: FunctionNode) -
     order = [item.arg for item in init.args.args[1:]]
     if not names or found in file.derived:
         return {}
-    made = [call for _, call in file.calls(found.name) if file.own_class(call) is found]
+    made = [(placed, call) for placed, call in file.calls(found.name) if file.own_class(call) is found]
     held: dict[str, str] = {}
     for name in names:
-        given = [argument(call, name, order.index(name)) for call in made]
+        given = [made_by(file, placed, argument(call, name, order.index(name))) for placed, call in made]
         classes = {item.func.id for item in given if isinstance(item, ast.Call) and isinstance(item.func, ast.Name)}
         if given and len(classes) == 1 and all(isinstance(item, ast.Call) for item in given):
             held[name] = classes.pop()
     return held
-
-
-def _fields(found: ClassFacts) -> frozenset[str] | None:
-    """All attributes of a class that can have no others; None where that is not sure."""
-    is_tuple = found.bases == ("typing.NamedTuple",)
-    if (found.node.bases and not is_tuple) or found.node.keywords:
-        return None
-    if "__getattr__" in found.methods or "__getattribute__" in found.methods or found.is_module:
-        return None
-    declared = kept(found.node, _declared)
-    if declared is None or not (declared.annotated or found.assigned):
-        return None
-    names = {*found.methods, *declared.names, *(_OF_TUPLES if is_tuple else ())}
-    subclasses = (
-        [each for each in found.file.classes.values() if found in each.lineage and each is not found]
-        if found in found.file.derived
-        else []
-    )
-    if any(_class_names(each) is None for each in subclasses):
-        return None
-    inherited = (name for each in subclasses for name in _class_names(each) or ())
-    return frozenset(names | set(found.assigned) | set(inherited))
-
-
-def _declared(node: ast.ClassDef) -> Declared | None:
-    """What the body of a class declares; None where the class may have attributes that the text does not show."""
-    names: set[str] = set()
-    annotated = False
-    for item in node.body:
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-            names.add(item.target.id)
-            annotated = True
-        elif isinstance(item, ast.Assign):
-            names |= {each.id for target in item.targets for each in nodes_of(target, ast.Name)}
-            annotated = True
-        elif not isinstance(item, (*FUNCTIONS, ast.Expr, ast.Pass)):
-            return None
-    if any(_last_name(call) in ("setattr", "vars", "__setattr__", "exec") for call in nodes_of(node, ast.Call)):
-        return None
-    if any(each.attr == "__dict__" for each in nodes_of(node, ast.Attribute)):
-        return None
-    decorators = {ast.unparse(item).partition("(")[0].rpartition(".")[2] for item in node.decorator_list}
-    return Declared(frozenset(names), annotated) if decorators <= {"dataclass"} else None
-
-
-def _class_names(found: ClassFacts) -> frozenset[str] | None:
-    """What a subclass adds; None where it may add anything."""
-    if any(isinstance(node, ast.Call) and _last_name(node) in ("setattr", "vars") for node in nodes(found.node)):
-        return None
-    return frozenset(
-        {node.id for item in found.node.body for node in nodes(item) if isinstance(node, ast.Name)}
-        | set(found.methods)
-        | set(found.assigned)
-    )
-
-
-def _last_name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _stored(file: PythonFile) -> frozenset[str]:
@@ -229,12 +191,40 @@ def _bound(function: ast.AST) -> frozenset[str]:
     return frozenset(node.id for node in nodes_of(function, ast.Name) if isinstance(node.ctx, ast.Store))
 
 
-def _finding(file: PythonFile, site: Site, owner: str, attribute: str, fields: frozenset[str]) -> Finding:
-    near = closest(attribute, sorted(fields))
-    advice = f"did you mean {near}?" if near else f"{owner} defines {', '.join(sorted(fields)[:8])}"
-    found = file.classes[owner]
+def _is_slip(attribute: str, names: frozenset[str]) -> bool:
+    """A misspelling of an attribute, not the name of another one: ``q_rank`` is none of ``kv_rank``."""
+    near = closest(attribute, names)
+    if near is None or any(letter.isdigit() for letter in attribute + near):
+        return False
+    left, right = attribute.split("_"), near.split("_")
+    if len(left) != len(right):
+        return attribute.replace("_", "") == near.replace("_", "")
+    return all(len(one) > 3 and len(other) > 3 for one, other in zip(left, right, strict=True) if one != other)
+
+
+def _is_certain(file: PythonFile, read: Read) -> bool:
+    """The file constructs the module with a config that it makes without this attribute."""
+    if read.reader is None or read.reader in file.derived:
+        return False
+    for placed, call in file.calls(read.reader.name):
+        config = made_by(file, placed, call.args[0]) if call.args and file.own_class(call) is read.reader else None
+        if isinstance(config, ast.Call) and getattr(config.func, "id", "") == read.owner:
+            return not config.args and all(each.arg not in (None, read.attribute) for each in config.keywords)
+    return False
+
+
+def _is_given(file: PythonFile, read: Read) -> bool:
+    """A construction in the file passes it, or something that may hold it."""
+    return any(keyword.arg in (None, read.attribute) for _, call in file.calls(read.owner) for keyword in call.keywords)
+
+
+def _finding(file: PythonFile, read: Read, fields: frozenset[str], unless: str = "") -> Finding:
+    near = closest(read.attribute, fields)
+    advice = f"did you mean {near}?" if near else f"{read.owner} defines {', '.join(sorted(fields)[:8])}"
+    found = file.classes.get(read.owner)
     return Finding(
-        f"{owner} has no attribute {attribute}: this raises AttributeError when it runs; {advice}",
-        site.place,
-        (found.site(found.node).at(found.node.body[0]).related(f"{owner} is defined here"),),
+        f"{read.owner} has no attribute {read.attribute}: {unless}this raises AttributeError when it runs; {advice}",
+        read.site.place,
+        () if found is None else (found.site(found.node.body[0]).related(f"{read.owner} is defined here"),),
+        severity="warning" if unless else None,
     )
