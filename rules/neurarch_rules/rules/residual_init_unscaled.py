@@ -18,6 +18,7 @@ from neurarch_rules.facts.python_file import (
     python_file,
     self_attribute,
 )
+from neurarch_rules.facts.python_flow import scope_of, values_of
 from neurarch_rules.facts.python_values import Built, Events, events
 from neurarch_schemas.documents.python_nodes import nodes
 
@@ -44,11 +45,12 @@ OWN_TREATMENT = re.compile(
 
 def check(context: Context) -> Iterator[Finding]:
     limit = context.options.limits.deep_attention_layers
-    deep = _deep(events(context, ("forward",), _deep, limit), limit)
+    built = events(context, ("forward",), _deep, limit)
+    deep = _deep(built, limit)
     file = python_file(context)
     if not deep or SCALES.search(file.text):
         return
-    init = _init(file)
+    init = _init(file, built)
     if init is None:
         return
     site, std = init
@@ -68,8 +70,8 @@ def _deep(found: Events, limit: int) -> list[Built]:
     return [each for each in found.built if each.times >= limit and _branches(each.instance.of)]
 
 
-def _init(file: PythonFile) -> tuple[Site, float] | None:
-    """The one initialization of linear layers, of a constant standard deviation, that is applied to all modules."""
+def _init(file: PythonFile, built: Events) -> tuple[Site, float] | None:
+    """The one initialization of linear layers, of a known standard deviation, that is applied to all modules."""
     found: list[tuple[Site, float]] = []
     applied = {name for _, call in file.calls("apply") for name in _names(call)}
     for placed in file.units:
@@ -81,13 +83,45 @@ def _init(file: PythonFile) -> tuple[Site, float] | None:
                 return None
             if function.name not in applied or "Linear" not in text:
                 continue
-            found += ((Site(placed, call), std) for call, std in _normals(file, function))
+            for call, std in _normals(file, function):
+                value = _deviation(file, Site(placed, function), std, built)
+                if value is None:
+                    return None
+                found.append((Site(placed, call), value))
     if len(applied) != 1 or any(True for _ in file.calls("named_parameters")):
         return None
     return found[0] if found and len({std for _, std in found}) == 1 else None
 
 
-def _normals(file: PythonFile, function: FunctionNode) -> Iterator[tuple[ast.Call, float]]:
+def _deviation(file: PythonFile, function: Site, std: ast.expr, built: Events) -> float | None:
+    """The value of an expression in an initializing function: ``0.02``, ``std``, ``self.config.initializer_range``."""
+    scope = scope_of(file, function.placed, function.node)
+    if isinstance(std, ast.Name):
+        values = values_of(file, scope, std.id) or _defaults(function.node, std.id)
+        return _deviation(file, function, values[0], built) if len(values) == 1 and values[0] is not None else None
+    if isinstance(std, ast.Constant):
+        return std.value if isinstance(std.value, float) and std.value > 0 else None
+    if scope.owner is None or not isinstance(std, ast.Attribute):
+        return None
+    seen = {
+        each.value(std, scope.parameters[0]).number
+        for each in built.built
+        if scope.owner in each.instance.of.lineage and scope.parameters
+    }
+    value = seen.pop() if len(seen) == 1 else None
+    return float(value) if value is not None and 0 < value < 1 else None
+
+
+def _defaults(function: ast.AST, name: str) -> list[ast.expr | None]:
+    """The default of a parameter, which ``apply`` leaves as it is."""
+    assert isinstance(function, FUNCTIONS)
+    given = function.args
+    names = [item.arg for item in (*given.posonlyargs, *given.args)][-len(given.defaults) :] if given.defaults else []
+    named = {item.arg: default for item, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)}
+    return [value for key, value in (named | dict(zip(names, given.defaults, strict=True))).items() if key == name]
+
+
+def _normals(file: PythonFile, function: FunctionNode) -> Iterator[tuple[ast.Call, ast.expr]]:
     """``nn.init.normal_(module.weight, std=0.02)`` and ``module.weight.data.normal_(mean=0.0, std=0.02)``."""
     for node in nodes(function):
         if not isinstance(node, ast.Call):
@@ -97,8 +131,8 @@ def _normals(file: PythonFile, function: FunctionNode) -> Iterator[tuple[ast.Cal
         )
         if file.qualified(node.func) in NORMAL or on_tensor:
             std = argument(node, "std", 2 if file.qualified(node.func) in NORMAL else 1)
-            if isinstance(std, ast.Constant) and isinstance(std.value, float) and std.value > 0:
-                yield node, std.value
+            if std is not None:
+                yield node, std
 
 
 def _names(call: ast.Call) -> Iterator[str]:
