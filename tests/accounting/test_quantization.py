@@ -10,10 +10,11 @@ import pytest
 
 from neurarch_schemas import architectures
 from neurarch_schemas.accounting.checkpoint import predicted_checkpoint
-from neurarch_schemas.accounting.quantization.names import Names, canonical
+from neurarch_schemas.accounting.quantization.names import Name, Names, canonical
 from neurarch_schemas.accounting.quantization.plan import Plan, read_plan
 from neurarch_schemas.accounting.quantization.schemes import Awq, EightBit, Gptq, PackedIntegers
 from neurarch_schemas.config.read import read_config
+from neurarch_schemas.documents.json_value import JSONValue
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -61,7 +62,7 @@ def test_packed_integers_store_their_shape() -> None:
     ],
 )
 def test_lists_of_names(written: str, name: str, matches: bool) -> None:
-    assert Names.of([written]).match(name, canonical(name).split(".")) is matches
+    assert Names.of([written]).match(Name(name, canonical(name))) is matches
 
 
 def test_one_spelling() -> None:
@@ -77,6 +78,41 @@ def test_head_stays_unless_told() -> None:
     plan = read_plan({"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": True})
     assert isinstance(plan, Plan)
     assert plan.head
+
+
+def test_experts_of_one_layer_may_be_stored_in_two_ways() -> None:
+    """What is said of an expert is not lost behind an earlier expert of which something else is said."""
+    experts = "model.layers.3.block_sparse_moe.experts"
+    listed: dict[str, JSONValue] = {f"{experts}.{index}.w1": {"quant_algo": "NVFP4"} for index in range(4)}
+    listed |= {f"{experts}.{index}.w2": {"quant_algo": "FP8"} for index in range(4)}
+    plan = read_plan({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": listed})
+    assert isinstance(plan, Plan)
+    assert [(group.scheme.name, group.targets.exact) for group in plan.groups] == [
+        ("NVFP4", {"layers.3.mlp.experts"}),
+        ("FP8, one scale a tensor", {"layers.3.mlp.experts"}),
+    ]
+
+
+def test_layers_are_looked_up_by_their_own_index() -> None:
+    found = []
+    for layers in (["3"], ["3", "17"], ["17", "3"]):
+        config = read_config(
+            heron(
+                quant_method="modelopt",
+                quant_algo="MIXED_PRECISION",
+                quantized_layers={
+                    f"model.layers.{index}.self_attn.q_proj": {"quant_algo": "MXFP8"} for index in layers
+                },
+            )
+        )
+        checkpoint = predicted_checkpoint(architectures.build(config), config)
+        assert checkpoint is not None
+        found.append((checkpoint.scale_scalars, checkpoint.bytes))
+    scales = 48 * 128 * 3072 // 32
+    assert [each[0] for each in found] == [scales, 2 * scales, 2 * scales]
+    assert found[0][1] is not None
+    assert found[1][1] is not None
+    assert found[0][1] - found[1][1] == 48 * 128 * 3072 - scales
 
 
 def heron(**quantization: object) -> dict[str, Any]:

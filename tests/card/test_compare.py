@@ -115,7 +115,6 @@ def test_a_predecessor_is_older_and_of_the_same_series() -> None:
     mine = features(analysis(HERON, num_mtp_modules=3))
     assert mine is not None
     assert most_similar(mine)[0].score > 0.99
-    assert len(most_similar(mine)) == 6
 
 
 def test_without_b_there_is_a_counterpart(capsys: pytest.CaptureFixture[str]) -> None:

@@ -250,6 +250,23 @@ def test_sound_nesting_is_read_up_to_the_limit_and_reported_beyond() -> None:
     assert document.data["after"] == 1
 
 
+@pytest.mark.parametrize("place", [0, 250, 499])
+@pytest.mark.parametrize(
+    ("odd", "part"),
+    [
+        ('{"kind": "a", "kind": "b"}', "json-duplicate-key"),
+        ("[" * 150 + "]" * 150, "nested more"),
+        ('{"kind": ' + "[" * 150 + "]" * 150 + "}", "nested more"),
+    ],
+)
+def test_what_stands_among_many_equal_objects_is_not_overlooked(place: int, odd: str, part: str) -> None:
+    items = ['{"kind": "a"}'] * 300 + ['{"kind": "b"}'] * 200
+    items.insert(place, odd)
+    document = JsonDocument.parse("[" + ", ".join(items) + "]")
+    (problem,) = document.problems
+    assert part in f"{problem.rule}: {problem.message}"
+
+
 def test_integers_too_long_to_print_are_reported() -> None:
     document = JsonDocument.parse('{"a": ' + "9" * 5_000 + ', "b": 1}')
     assert document.data == {"b": 1}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from json import decoder, scanner
 from typing import Any, cast
 
 from neurarch_schemas.documents.json_value import JSONValue
 
+Container = dict[str, JSONValue] | list[JSONValue]
 Scan = Callable[[str, int], tuple[JSONValue, int]]
 """Reads the value at an offset; gives it and where it ends."""
 scan_string = cast(Callable[[str, int, bool], tuple[str, int]], cast(Any, decoder).scanstring)
@@ -18,6 +19,9 @@ scan_string = cast(Callable[[str, int, bool], tuple[str, int]], cast(Any, decode
 
 MAX_DEPTH = 100
 """Deeper nesting is reported and not read; no configuration comes near, and whoever walks the values stays safe."""
+
+MANY = 100
+"""Objects and lists of one level from which on comparing them is quicker than looking into each."""
 
 SPACE = re.compile(r"[ \t\n\r]*")
 PAIR = re.compile(r'[ \t\n\r]*("([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*)')
@@ -95,15 +99,32 @@ def is_too_deep(text: str, start: int, end: int, value: JSONValue, limit: int) -
 def pairs_within(value: JSONValue, limit: int) -> int | None:
     """How many pairs the objects of a value have together; None when it nests more than ``limit`` levels."""
     pairs = 0
-    level: list[dict[str, JSONValue] | list[JSONValue]] = [value] if isinstance(value, dict | list) else []
+    level = _containers([value])
     for _ in range(limit + 1):
         if not level:
             return pairs
         pairs += sum([len(item) for item in level if type(item) is dict])
         level = [
             child
-            for item in level
+            for item in _without_repeats(level)
             for child in (item.values() if type(item) is dict else item)
             if type(child) is dict or type(child) is list
         ]
     return None
+
+
+def _without_repeats(level: list[Container]) -> list[Container]:
+    """What may hold containers: tables of tens of thousands of layers say the same few things of each."""
+    while len(level) > MANY:
+        sample = level[len(level) // 2]
+        if _containers(sample.values() if isinstance(sample, dict) else sample):
+            break
+        others = [item for item in level if item != sample]
+        if 2 * len(others) > len(level):
+            break
+        level = others
+    return level
+
+
+def _containers(values: Iterable[JSONValue]) -> list[Container]:
+    return [value for value in values if isinstance(value, dict | list)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from neurarch_lsp.card.features import Features, features, similarity
@@ -14,7 +14,6 @@ from neurarch_schemas.record import Record
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
 
-MOST = 6
 SAME = 0.9995
 """Scores that print as 1.000."""
 
@@ -34,6 +33,13 @@ class Known(Record):
 
         return analyse_text(f"{self.name}/config.json", json.dumps(self.settings))
 
+    @cached_property
+    def counts(self) -> tuple[int, int] | None:
+        """Parameters, and those active per token."""
+        analysis = self.analysis()
+        counted = None if analysis is None else analysis.parameters
+        return None if counted is None else (counted.total, counted.active)
+
     @property
     def series(self) -> str:
         """The name without organisation and numbers: "MiniMax-M2.5" and "MiniMax-M1" are of one series."""
@@ -51,14 +57,15 @@ def catalogue() -> tuple[Known, ...]:
         return tuple(_known(entry) for entry in json.load(stream))
 
 
-def most_similar(found: Features, known: tuple[Known, ...] | None = None, most: int = MOST) -> tuple[Match, ...]:
+def most_similar(found: Features, known: tuple[Known, ...] | None = None) -> tuple[Match, ...]:
+    """All of ``known``, or of the catalogue, that have features; the most similar first."""
     matches = [
         Match(entry, similarity(found, entry.features))
         for entry in (catalogue() if known is None else known)
         if entry.features is not None
     ]
     matches.sort(key=lambda match: (-match.score, match.known.name))
-    return tuple(matches[:most])
+    return tuple(matches)
 
 
 def counterpart(analysis: Analysis) -> Known | None:
@@ -66,7 +73,7 @@ def counterpart(analysis: Analysis) -> Known | None:
     mine = features(analysis)
     if mine is None:
         return None
-    matches = most_similar(mine, most=len(catalogue()))
+    matches = most_similar(mine)
     self_match = next((match.known for match in matches if match.score >= SAME), None)
     if self_match is not None and self_match.released is not None:
         earlier = [

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import compress
 from operator import itemgetter
 from typing import Any, Literal
 
-from neurarch_schemas.accounting.quantization.names import Names, canonical
+from neurarch_schemas.accounting.quantization.names import Name, Names, fold_experts
 from neurarch_schemas.accounting.quantization.schemes import (
     Awq,
     BitsAndBytes,
@@ -45,14 +44,13 @@ class Plan(Record):
     head: bool = False
     """Whether the LM head may be quantized too."""
 
-    def scheme_for(self, name: str) -> Scheme | None:
-        """The scheme of the module called ``name``, None when it keeps the model's dtype."""
-        pieces = canonical(name).split(".")
-        if self.skipped.match(name, pieces):
+    def group_of(self, name: Name) -> int | None:
+        """The first of ``groups`` that a module belongs to, None when it keeps the model's dtype."""
+        if self.skipped.match(name):
             return None
-        for group in self.groups:
-            if not group.targets or group.targets.match(name, pieces):
-                return group.scheme
+        for index, group in enumerate(self.groups):
+            if not group.targets or group.targets.match(name):
+                return index
         return None
 
 
@@ -92,28 +90,29 @@ def _fine_grained(fields: Fields) -> Scheme:
     return EightBit("FP8, one scale a tensor", "float8_e4m3fn", "float32", "tensor", input_scale=static)
 
 
-def listed_algorithms(listed: Mapping[str, Any]) -> list[str]:
-    """What ``quantized_layers`` says of each layer; it may list tens of thousands."""
+def listed_algorithms(listed: Mapping[str, Any]) -> set[str]:
+    """What ``quantized_layers`` says of its layers; it may list tens of thousands."""
     try:
-        found = list(map(_ALGORITHM, listed.values()))
+        return {str(algorithm) for algorithm in set(map(_ALGORITHM, listed.values()))}
     except (KeyError, TypeError):
-        found = [layer.get("quant_algo") if isinstance(layer, dict) else "" for layer in listed.values()]
-    return found if set(map(type, found)) <= {str} else list(map(str, found))
+        return {_algorithm(layer) for layer in listed.values()}
+
+
+def _algorithm(layer: JSONValue) -> str:
+    return str(layer.get("quant_algo")) if isinstance(layer, dict) else ""
 
 
 def _grouped(fields: Fields) -> Plan | str:
     """compressed-tensors and ModelOpt: groups of targets, or layers listed one by one."""
     listed = fields.get("quantized_layers")
     if isinstance(listed, dict) and listed:
-        algorithms = listed_algorithms(listed)
-        different = dict.fromkeys(algorithms)
-        unknown = sorted(different.keys() - _MODELOPT.keys())
+        names: dict[str, list[str]] = {}
+        for name, layer in fold_experts(listed.items()):
+            names.setdefault(_algorithm(layer), []).append(name)
+        unknown = sorted(names.keys() - _MODELOPT.keys())
         if unknown:
             return f"the layout of {', '.join(unknown)} is not known"
-        groups = tuple(
-            Group(_MODELOPT[one], Names.of(compress(listed, map(one.__eq__, algorithms)))) for one in different
-        )
-        return Plan(groups, _skipped(fields))
+        return Plan(tuple([Group(_MODELOPT[one], Names.of(names[one])) for one in names]), _skipped(fields))
     written = fields.get("config_groups")
     if isinstance(written, dict) and written:
         found: list[Group] = []
@@ -121,9 +120,8 @@ def _grouped(fields: Fields) -> Plan | str:
             scheme = _compressed(group, fields) if isinstance(group, dict) else None
             if scheme is None:
                 return "a group of quantization_config has a layout that is not known"
-            targets = group.get("targets") if isinstance(group, dict) else None
-            names = [name for name in targets if isinstance(name, str)] if isinstance(targets, list) else []
-            found.append(Group(scheme, EVERY if "Linear" in names else Names.of(names)))
+            targets = _texts(group.get("targets")) if isinstance(group, dict) else []
+            found.append(Group(scheme, EVERY if "Linear" in targets else Names.of(targets)))
         return Plan(tuple(found), _skipped(fields))
     algorithm = str(fields.get("quant_algo"))
     if algorithm in _MODELOPT:
@@ -178,11 +176,14 @@ def _strategy(
 
 
 def _skipped(fields: Fields) -> Names:
-    written: list[object] = []
+    written: list[str] = []
     for key in ("modules_to_not_convert", "ignore", "exclude_modules", "llm_int8_skip_modules"):
-        names = fields.get(key)
-        written.extend(names if isinstance(names, list) else ())
+        written.extend(_texts(fields.get(key)))
     return Names.of(written)
+
+
+def _texts(value: JSONValue) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def _integer(fields: Fields, key: str, default: int) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from itertools import product
+from typing import NamedTuple
 
 from neurarch_schemas.accounting.dtypes import size_in_bytes
+from neurarch_schemas.accounting.quantization.names import Name
 from neurarch_schemas.accounting.quantization.plan import Plan
 from neurarch_schemas.modules.tree import Module, Part, Stack, Tensor
 from neurarch_schemas.record import Record
@@ -35,23 +37,24 @@ def predict(tree: Module, plan: Plan, dtype: str) -> Prediction | None:
     scalars = size = scales = 0
     used: dict[str, int] = {}
     try:
-        for name, module, part in _named_modules(tree):
+        for module, part, names in _placed(tree):
             for tensor in module.tensors:
                 if tensor.tied_to is not None:
                     continue
                 matrices = _matrices(module, tensor, part, plan)
-                scheme = plan.scheme_for(name) if matrices else None
-                if scheme is None or matrices is None:
-                    scalars += tensor.scalars
-                    size += size_in_bytes(tensor.scalars, dtype)
-                    continue
-                times, outputs, inputs = matrices
-                used[scheme.name] = used.get(scheme.name, 0) + times
-                stored = scheme.stored(outputs, inputs)
-                for position, (kind, amount) in enumerate(stored):
-                    scalars += amount * times
-                    size += size_in_bytes(amount, kind) * times
-                    scales += amount * times if position else 0
+                groups = Counter(map(plan.group_of, names)) if matrices else {None: len(names)}
+                for group, layers in groups.items():
+                    if group is None or matrices is None:
+                        scalars += tensor.scalars * layers
+                        size += size_in_bytes(tensor.scalars, dtype) * layers
+                        continue
+                    scheme = plan.groups[group].scheme
+                    times, outputs, inputs = matrices
+                    used[scheme.name] = used.get(scheme.name, 0) + times * layers
+                    for position, (kind, amount) in enumerate(scheme.stored(outputs, inputs)):
+                        scalars += amount * times * layers
+                        size += size_in_bytes(amount, kind) * times * layers
+                        scales += amount * times * layers if position else 0
     except TooManyNames:
         return None
     return Prediction(scalars, size, scales, tuple(used.items()))
@@ -79,27 +82,41 @@ def _matrices(module: Module, tensor: Tensor, part: Part, plan: Plan) -> tuple[i
     return 1, tensor.shape[0], tensor.shape[1]
 
 
-def _named_modules(tree: Module) -> Iterator[tuple[str, Module, Part]]:
-    """Every module with its concrete name, one by one. Raises TooManyNames beyond MOST_NAMES."""
-    budget = [MOST_NAMES]
-    yield from _walk(tree, "", "other", budget)
+class Placed(NamedTuple):
+    """One distinct module with the part it is in and all names it stands under."""
+
+    module: Module
+    part: Part
+    names: list[Name]
 
 
-def _walk(module: Module, path: str, part: Part, budget: list[int]) -> Iterator[tuple[str, Module, Part]]:
-    budget[0] -= 1
-    if budget[0] < 0:
+def _placed(tree: Module) -> list[Placed]:
+    """Each distinct module of a tree once. Raises TooManyNames where they have more than MOST_NAMES together."""
+    found: list[Placed] = []
+    _place(found, tree, "other", [Name("", "")], MOST_NAMES)
+    return found
+
+
+def _place(found: list[Placed], module: Module, part: Part, names: list[Name], most: int) -> int:
+    """Gives how many more names may follow."""
+    most -= len(names)
+    if most < 0:
         raise TooManyNames
     part = module.part or part
-    yield path, module, part
-    for name, child in module.children:
-        child_path = f"{path}.{name}" if path else name
-        if isinstance(child, Stack):
-            index = child.first_index
-            for run in child.runs:
-                if run.times * len(run.modules) > MOST_NAMES:
-                    raise TooManyNames
-                for _, item in product(range(run.times), run.modules):
-                    yield from _walk(item, f"{child_path}.{index}", part, budget)
-                    index += 1
-        else:
-            yield from _walk(child, child_path, part, budget)
+    found.append(Placed(module, part, names))
+    for key, child in module.children:
+        below = [name.child(key) for name in names]
+        if not isinstance(child, Stack):
+            most = _place(found, child, part, below, most)
+            continue
+        if child.length > most:
+            raise TooManyNames
+        indices: dict[int, list[str]] = {}
+        index = child.first_index
+        for run in child.runs:
+            for _, item in product(range(run.times), run.modules):
+                indices.setdefault(id(item), []).append(str(index))
+                index += 1
+        for item, _ in child.distinct():
+            most = _place(found, item, part, [name.child(at) for name in below for at in indices[id(item)]], most)
+    return most

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_schemas.analysis import Analysis
 
+MOST = 6
 MOST_SIBLINGS = 8
 
 
@@ -21,7 +22,8 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     if mine is None:
         return None
     known = catalogue() + (folder_models(assumed.models) if assumed.models else ())
-    matches = most_similar(mine, known)
+    ranked = most_similar(mine, known)
+    matches = ranked[:MOST]
     rows = tuple(
         (
             f"{match.score:.3f}",
@@ -33,23 +35,20 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         for match in matches
     )
     blocks: list[Table | Note] = [Table(("score", "model", "lab", "released", "why"), rows, numeric=frozenset({0}))]
-    same_type = tuple(
-        entry
-        for entry in known
-        if entry.features is not None and entry.features.words.get("model_type") == mine.words["model_type"]
+    same_type = [
+        match.known
+        for match in ranked
+        if match.known.features and match.known.features.words.get("model_type") == mine.words["model_type"]
+    ]
+    listed = tuple(
+        (entry.name, count(entry.counts[0]), count(entry.counts[1]))
+        for entry in same_type[:MOST_SIBLINGS]
+        if entry.counts is not None
     )
-    siblings = [match.known for match in most_similar(mine, same_type, MOST_SIBLINGS)]
-    listed: list[tuple[str, str, str]] = []
-    for entry in siblings:
-        other = entry.analysis()
-        if other is not None and other.parameters is not None:
-            listed.append((entry.name, count(other.parameters.total), count(other.parameters.active)))
     if listed:
         more = f" (the {len(listed)} most similar of {len(same_type)})" if len(same_type) > len(listed) else ""
         caption = f"Checkpoints of type {mine.words['model_type']}{more}"
-        blocks.append(
-            Table(("model", "parameters", "active"), tuple(listed), numeric=frozenset({1, 2}), caption=caption)
-        )
+        blocks.append(Table(("model", "parameters", "active"), listed, numeric=frozenset({1, 2}), caption=caption))
     blocks.append(Note("The score is a weighted mean over sizes, kind and concepts; its formula is in docs/cost.md."))
     return Section(
         "similar",
