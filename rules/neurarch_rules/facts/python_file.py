@@ -397,3 +397,21 @@ def loads(node: ast.AST, name: str) -> Iterator[ast.Name]:
     for item in nodes(node):
         if isinstance(item, ast.Name) and item.id == name and isinstance(item.ctx, ast.Load):
             yield item
+
+
+def are_exclusive(parents: dict[ast.AST, ast.AST], first: ast.AST, second: ast.AST) -> bool:
+    """The nodes stand in different branches of one condition: never both are evaluated in one pass."""
+    branches: dict[ast.AST, ast.AST] = {}
+    node = first
+    while parents[node] is not node:
+        branches[parents[node]] = node
+        node = parents[node]
+    node = second
+    while parents[node] is not node and parents[node] not in branches:
+        node = parents[node]
+    above = parents[node]
+    if not isinstance(above, ast.If | ast.IfExp) or above not in branches:
+        return False
+    other = branches[above]
+    sides = (above.body, above.orelse) if isinstance(above, ast.If) else ([above.body], [above.orelse])
+    return any(node in one and other in two for one, two in (sides, sides[::-1]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, are_exclusive, python_file
 from neurarch_schemas.documents.python_nodes import nodes
 
 RULE = RuleInfo(
@@ -38,7 +38,7 @@ def check(context: Context) -> Iterator[Finding]:
         value = _number(filled)
         if value is None or not SMALLEST < value < 1 or (value == 0 and _replaces_invalid(call)):
             continue
-        if not _reaches_softmax(file, placed.unit.parents, call):
+        if not _reaches_softmax(file, placed.unit.parents, call) or _holds_softmax(file, scores_node):
             continue
         shown = ast.unparse(filled)
         if value == 0:
@@ -94,9 +94,16 @@ def _reaches_softmax(file: PythonFile, parents: dict[ast.AST, ast.AST], call: as
         if isinstance(node, ast.Call) and _is_softmax(file, node) and node.lineno >= call.lineno:
             given = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             for item in (*given, *node.args):
-                if item is call or (isinstance(item, ast.Name) and item.id in names):
+                if item is call:
+                    return True
+                if isinstance(item, ast.Name) and item.id in names and not are_exclusive(parents, call, node):
                     return True
     return False
+
+
+def _holds_softmax(file: PythonFile, node: ast.AST) -> bool:
+    """What is filled are probabilities already."""
+    return any(isinstance(each, ast.Call) and _is_softmax(file, each) for each in nodes(node))
 
 
 def _is_softmax(file: PythonFile, call: ast.Call) -> bool:

@@ -25,8 +25,8 @@ RULE = RuleInfo(
 
 
 CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
-DELIBERATE = ("shared", "same", "tied")
-"""Words in a variable's name that say the sharing is meant."""
+DELIBERATE = ("share", "same", "tied", "reuse")
+"""Words in a variable's name, or in a condition around, that say the sharing is meant."""
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -35,6 +35,23 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _of_unit(file: PythonFile, placed: Placed) -> Iterator[Finding]:
     parents = placed.unit.parents
+    for finding, node in _in_unit(file, placed):
+        if not _is_asked_for(parents, node):
+            yield finding
+
+
+def _is_asked_for(parents: dict[ast.AST, ast.AST], node: ast.AST) -> bool:
+    """``if self.share_layers:`` ... ``else:``"""
+    while parents[node] is not node:
+        above = parents[node]
+        if isinstance(above, ast.If | ast.IfExp) and _is_meant(above.test):
+            return True
+        node = above
+    return False
+
+
+def _in_unit(file: PythonFile, placed: Placed) -> Iterator[tuple[Finding, ast.AST]]:
+    parents = placed.unit.parents
     for statement in placed.unit.body:
         comprehensions: list[ast.ListComp | ast.GeneratorExp] = [
             *nodes_of(statement, ast.ListComp),
@@ -42,14 +59,14 @@ def _of_unit(file: PythonFile, placed: Placed) -> Iterator[Finding]:
         ]
         for made in comprehensions:
             if _same_in_all(file, parents, made):
-                yield _of_comprehension(Site(placed, made), made)
+                yield _of_comprehension(Site(placed, made), made), made
         for arguments in nodes_of(statement, ast.arguments):
-            yield from _as_default(file, placed, arguments)
+            yield from ((finding, arguments) for finding in _as_default(file, placed, arguments))
         for loop in nodes_of(statement, ast.For):
-            yield from _in_loop(file, Site(placed, loop), loop)
+            yield from ((finding, loop) for finding in _in_loop(file, Site(placed, loop), loop))
         for product in nodes_of(statement, ast.BinOp):
             if isinstance(product.op, ast.Mult):
-                yield from _of_product(file, Site(placed, product), product)
+                yield from ((finding, product) for finding in _of_product(file, Site(placed, product), product))
 
 
 def _as_default(file: PythonFile, placed: Placed, arguments: ast.arguments) -> Iterator[Finding]:
