@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neurarch_rules.facts import geometry
+from neurarch_schemas.config.language_model import LANGUAGE_CONFIGS
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.context import Context
     from neurarch_schemas.config.model_config import ModelConfig
     from neurarch_schemas.modules.tree import AttentionShape
 
-TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config", "decoder", "decoder_config", "generator")
 NOT_TEXT = ("vision", "audio")
 
 
@@ -23,7 +23,7 @@ def decoder_config(context: Context) -> ModelConfig | None:
 
 def innermost_decoder(config: ModelConfig) -> ModelConfig:
     """As ``decoder_config``, for any config."""
-    inner = next((config.nested[key] for key in TEXT_KEYS if key in config.nested), None)
+    inner = next((config.nested[key] for key in LANGUAGE_CONFIGS if key in config.nested), None)
     if inner is None or (geometry.layers(inner) is None and not inner.nested):
         return config
     return innermost_decoder(inner)

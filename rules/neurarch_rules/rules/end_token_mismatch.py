@@ -7,6 +7,7 @@ from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.places import whole_number
 from neurarch_rules.facts.words import listed, quoted
+from neurarch_schemas.config.language_model import LANGUAGE_MODELS
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.surroundings.folder import Folder
 
@@ -63,7 +64,7 @@ def _id(token: str, tokenizer: Mapping[str, JSONValue], folder: Folder) -> int |
 
 def _written(data: Mapping[str, JSONValue]) -> tuple[str, set[int]]:
     """The end tokens of a file and where they stand: at the top, else in the text model's object."""
-    for key in ("", "text_config", "llm_config", "language_config"):
+    for key in ("", *LANGUAGE_MODELS):
         owner = data.get(key) if key else data
         value = owner.get("eos_token_id") if isinstance(owner, dict) else None
         items = value if isinstance(value, list) else [value]

@@ -13,6 +13,7 @@ from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.quantization import quantization
 from neurarch_rules.facts.sources import config_type, records
 from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.language_model import LANGUAGE_MODELS
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_edits import move_pair
 from neurarch_schemas.documents.json_value import JSONValue
@@ -44,7 +45,6 @@ BLOCKS = {
         "mrope_section",
     ),
 }
-TEXT = ("text_config", "llm_config", "language_config")
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def check(context: Context) -> Iterator[Finding]:
             found = found or _from_above(context, config, key, value)
             if found is not None:
                 yield found
-            elif key in TEXT and isinstance(value, dict) and key not in config.nested:
+            elif key in LANGUAGE_MODELS and isinstance(value, dict) and key not in config.nested:
                 yield from _foreign_object(config, key, value)
         yield from _inside_rope(context, config)
     yield from _inside_quantization(context)
@@ -67,7 +67,13 @@ def _in_nested(context: Context, config: ModelConfig, key: str, value: JSONValue
     for name, nested in config.nested.items():
         record = config_type(nested)
         inner = written(context.analysis, nested)
-        if record is None or name not in TEXT or nested.pointer == config.pointer or not inner or key in inner:
+        if (
+            record is None
+            or name not in LANGUAGE_MODELS
+            or nested.pointer == config.pointer
+            or not inner
+            or key in inner
+        ):
             continue
         if not record.knows(key) or key.startswith("_") or value is None:
             continue

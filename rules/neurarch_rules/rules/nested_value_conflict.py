@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.decoder import TEXT_KEYS
 from neurarch_rules.facts.fixes import remove
 from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.sources import reads
 from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.language_model import LANGUAGE_CONFIGS
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -17,7 +17,7 @@ RULE = RuleInfo(
     severity="warning",
     category="correctness",
     summary="A size stands outside and inside the text model's config with two values; only the inner one is read",
-    needs=("text_config", "llm_config", "language_config", "thinker_config", "decoder"),
+    needs=LANGUAGE_CONFIGS,
 )
 
 SIZES = (
@@ -39,7 +39,7 @@ def check(context: Context) -> Iterator[Finding]:
         if not config.is_native:
             continue
         outer = written(context.analysis, config)
-        for key in TEXT_KEYS:
+        for key in LANGUAGE_CONFIGS:
             nested = config.nested.get(key)
             if nested is None or nested.pointer == config.pointer:
                 continue

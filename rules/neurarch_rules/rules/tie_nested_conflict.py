@@ -7,6 +7,7 @@ from neurarch_rules.engine.finding import Finding, Place, Related
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import written
+from neurarch_schemas.config.language_model import LANGUAGE_MODELS
 
 RULE = RuleInfo(
     name="tie-nested-conflict",
@@ -23,7 +24,7 @@ def check(context: Context) -> Iterator[Finding]:
         return
     outer = written(context.analysis, config).get("tie_word_embeddings")
     for key, nested in config.nested.items():
-        if key not in ("text_config", "llm_config", "thinker_config"):
+        if key not in LANGUAGE_MODELS:
             continue  # a decoder with a class of its own ties its own embeddings
         inner = written(context.analysis, nested).get("tie_word_embeddings")
         effective = config.get("tie_word_embeddings")

@@ -9,6 +9,7 @@ from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import configs, integer, is_written, place, related, whole_number
 from neurarch_rules.facts.sources import config_type, readers, reads
 from neurarch_schemas.analysis import Analysis
+from neurarch_schemas.config.language_model import LANGUAGE_CONFIGS
 from neurarch_schemas.config.model_config import ModelConfig
 
 RULE = RuleInfo(
@@ -99,7 +100,7 @@ def _embedding_owner(analysis: Analysis, config: ModelConfig) -> ModelConfig | N
     own = next((name for name in ROWS if integer(config, name) is not None and is_written(config, name)), None)
     if own is not None and reads(config, own):
         return config
-    for key in ("text_config", "llm_config", "decoder", "language_config"):
+    for key in LANGUAGE_CONFIGS:
         inner = config.nested.get(key)
         if inner is not None:
             return _embedding_owner(analysis, inner)

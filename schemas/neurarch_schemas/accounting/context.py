@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neurarch_schemas.config.language_model import LANGUAGE_CONFIGS
 from neurarch_schemas.config.model_config import ModelConfig
 
 KEYS = (
@@ -13,9 +14,6 @@ KEYS = (
     "max_target_positions",
 )
 """Keys that state a context length, the most authoritative first; synonyms are resolved before this looks."""
-
-LANGUAGE_CONFIGS = ("text_config", "thinker_config", "llm_config", "language_config", "decoder")
-"""Where composites keep the config of their language model, the outermost first."""
 
 
 def declared_context(config: ModelConfig) -> int | None:

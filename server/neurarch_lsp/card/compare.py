@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.build import name_of
 from neurarch_lsp.card.mix import layer_mix
-from neurarch_lsp.card.profile import Profile, attention_label, language_config, profile
+from neurarch_lsp.card.profile import Profile, attention_label, profile
 from neurarch_lsp.card.sections.fields import compact
 from neurarch_lsp.card.sections.head import experts, norm, positions, quantization, scale, text_norm_place
 from neurarch_lsp.render.card_blocks import Block, Card, Note, Section, Table
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
+from neurarch_schemas.config.language_model import language_config
 from neurarch_schemas.record import Record
 
 if TYPE_CHECKING:

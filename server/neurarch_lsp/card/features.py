@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neurarch_lsp.card.profile import language_config, profile
+from neurarch_lsp.card.profile import profile
 from neurarch_schemas.accounting.context import declared_context
+from neurarch_schemas.config.language_model import language_config
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.record import Record
 

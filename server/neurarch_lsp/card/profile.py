@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.model_numbers import attention_name
-from neurarch_schemas.accounting.context import LANGUAGE_CONFIGS
+from neurarch_schemas.config.language_model import language_config
 from neurarch_schemas.modules.tree import TOWERS, AttentionShape, Routing
 from neurarch_schemas.record import Record
 
@@ -49,14 +49,6 @@ class Profile(Record):
     qk_norm: str | None
     """ "per head", or "per layer" where one norm spans all heads; None without one."""
     has_vocabulary_head: bool
-
-
-def language_config(config: ModelConfig) -> ModelConfig:
-    """The config that describes the language model: a composite's text config, else itself."""
-    for name in LANGUAGE_CONFIGS:
-        if name in config.nested:
-            return language_config(config.nested[name])
-    return config
 
 
 def profile(analysis: Analysis) -> Profile | None:

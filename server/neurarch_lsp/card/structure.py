@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.layer_order import Order, StructureRow, layer_rows, own_tensors, row_of
-from neurarch_lsp.card.profile import language_config
+from neurarch_schemas.config.language_model import language_config
 from neurarch_schemas.modules.tree import TOWERS, Module, Run, Stack, walk
 from neurarch_schemas.record import replace
 

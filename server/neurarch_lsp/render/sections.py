@@ -10,6 +10,7 @@ from neurarch_lsp.render.key_facts import KeyFacts, configs, owner_of, value_at,
 from neurarch_lsp.render.markup import Block, Text, code
 from neurarch_lsp.render.model_numbers import tokens
 from neurarch_schemas.accounting.quantities import count, decimal_bytes
+from neurarch_schemas.config.language_model import LANGUAGE_MODELS
 from neurarch_schemas.documents.pointer import parent_pointer, split_pointer
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from neurarch_schemas.documents.json_value import JSONScalar, JSONValue
 
 TOWERS = {"vision_config": "vision", "audio_config": "audio"}
-TEXT = ("text_config", "thinker_config", "llm_config")
 ROPE = ("rope_parameters", "rope_scaling")
 MAX_ENTRIES = 4_096
 """Lists longer than this are told about, but not built anew with another entry."""
@@ -62,7 +62,7 @@ def parameters_of(analysis: Analysis, key: str) -> int | None:
     parts: dict[str, int] = dict(counted.by_part)
     if key in TOWERS:
         return parts.get(TOWERS[key])
-    if key in TEXT:
+    if key in LANGUAGE_MODELS:
         return counted.total - sum(parts.get(part, 0) for part in ("vision", "audio", "projector"))
     return None
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.profile import language_config
 from neurarch_lsp.render.card_blocks import Facts, Note, Plot, Section, Table
 from neurarch_lsp.render.model_numbers import tokens
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.quantities import binary_bytes, decimal_bytes
+from neurarch_schemas.config.language_model import language_config
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions

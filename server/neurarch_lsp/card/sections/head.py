@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from neurarch_lsp.card.layer_order import Order, norm_place
 from neurarch_lsp.card.mix import layer_mix, text_stacks, tower_layers
-from neurarch_lsp.card.profile import Profile, attention_label, language_config, rope_entries
+from neurarch_lsp.card.profile import Profile, attention_label, rope_entries
 from neurarch_lsp.render.card_blocks import Facts, Labels, Note, Section
 from neurarch_schemas.accounting.checkpoint import quantization_fields
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.accounting.quantities import count
+from neurarch_schemas.config.language_model import language_config
 
 if TYPE_CHECKING:
     from neurarch_schemas.accounting.parameters import ParameterCount
