@@ -9,10 +9,14 @@ import sys
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+import neurarch_lsp
+import neurarch_rules
+import neurarch_schemas
 from neurarch_lsp.__main__ import main
 from neurarch_lsp.linting import batch, cache
 from neurarch_lsp.linting.lint import lint, read_text
@@ -273,6 +277,15 @@ def test_cache_knows_when_this_program_changes(monkeypatch: pytest.MonkeyPatch) 
     key = store.key(path, GOOD, Options())
     monkeypatch.setattr(store, "program", "another version")
     assert store.key(path, GOOD, Options()) != key
+
+
+@pytest.mark.parametrize(
+    "package", [neurarch_schemas, neurarch_rules, neurarch_lsp], ids=lambda package: package.__name__
+)
+def test_cache_knows_when_any_file_of_this_program_changes(package: ModuleType) -> None:
+    folder = Path(package.__file__ or "").parent
+    files = {path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {Path(line.rsplit(" ", 2)[0]) for line in cache.stamps(str(folder))} == files
 
 
 def test_json_is_spelled_as_the_standard_library_spells_it(capsys: pytest.CaptureFixture[str]) -> None:

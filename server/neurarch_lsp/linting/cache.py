@@ -77,24 +77,25 @@ def default_folder() -> str:
 
 
 def program_fingerprint() -> str:
-    """Changes with every file of this program, so that an upgrade or an edited rule never meets old findings."""
+    """Changes with every file of this program, code or data, so that an upgrade never meets old findings."""
     import neurarch_lsp
     import neurarch_rules
     import neurarch_schemas
 
     digest = hashlib.sha256()
     for package in (neurarch_schemas, neurarch_rules, neurarch_lsp):
-        for line in _stamps(os.path.dirname(package.__file__ or "")):
+        for line in stamps(os.path.dirname(package.__file__ or "")):
             digest.update(line.encode())
     return digest.hexdigest()
 
 
-def _stamps(folder: str) -> Iterator[str]:
+def stamps(folder: str) -> Iterator[str]:
+    """A line for each file below a folder, with its size and the time of its last change."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.is_dir():
             if entry.name != "__pycache__":
-                yield from _stamps(entry.path)
-        elif entry.name.endswith((".py", ".json")):
+                yield from stamps(entry.path)
+        else:
             status = entry.stat()
             yield f"{entry.path} {status.st_size} {status.st_mtime_ns}\n"
 
