@@ -289,8 +289,6 @@ def record_type(file_name: str, config_class: type) -> dict[str, Any]:
         "x-derived-by": deriving_class(config_class),
         "x-architecture": head_class(model_type),
         "x-classes": model_classes(model_type, config_class),
-        "x-base-key": config_class.base_config_key or None,
-        "x-unused-in-inference": list(getattr(config_class, "keys_to_ignore_at_inference", [])),
         "x-read-by-config": [key for key in attributes_read(source) if key in properties or key in keywords],
         "x-rope-theta": config_class.default_theta if config_class.default_theta != 10000.0 else None,
         "x-rope-type": config_class.default_rope_type if config_class.default_rope_type != "default" else None,

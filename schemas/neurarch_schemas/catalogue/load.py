@@ -75,9 +75,6 @@ class ConfigType(Record):
     architecture: str | None
     """The model class built from a config without ``architectures``."""
     classes: tuple[str, ...]
-    base_key: str | None
-    """The key under which composite configs nest this type ("text_config")."""
-    unused_in_inference: tuple[str, ...]
     read_by_config: tuple[str, ...]
     rope_theta: float
     rope_type: str
@@ -239,8 +236,6 @@ def config_type(name: str) -> ConfigType | None:
         derived_by=data.get("x-derived-by"),
         architecture=data.get("x-architecture"),
         classes=tuple(data.get("x-classes", ())),
-        base_key=data.get("x-base-key"),
-        unused_in_inference=tuple(data.get("x-unused-in-inference", ())),
         read_by_config=tuple(data.get("x-read-by-config", ())),
         rope_theta=data.get("x-rope-theta", 10000.0),
         rope_type=data.get("x-rope-type", "default"),

@@ -38,8 +38,6 @@ def foreign_type(model_type: str) -> ConfigType:
         derived_by=None,
         architecture=None,
         classes=(),
-        base_key=None,
-        unused_in_inference=(),
         read_by_config=(),
         rope_theta=10000.0,
         rope_type="default",
