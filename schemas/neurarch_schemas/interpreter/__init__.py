@@ -17,6 +17,8 @@ where it lies (``text`` may be unsaved). Without an expression the file's single
 shown for each: its defaults; else a call found in the file; else a line ``# neurarch: GPT(...)``; else the first
 missing argument.
 
+``interpret_file(path, search_paths, budgets, ...)`` gives them one by one with what each builds.
+
 ``interpret_config(path, class_name, values, search_paths, ...)`` builds ``Architecture(config)`` where the config is
 an instance of a configuration class found beside the modeling file, filled from the values of a config.json.
 """
@@ -24,14 +26,9 @@ an instance of a configuration class found beside the modeling file, filled from
 from __future__ import annotations
 
 from neurarch_schemas.interpreter.budgets import HOSTILE, REPORT, Budgets
-from neurarch_schemas.interpreter.interpretation import (
-    Interpretation,
-    Place,
-    interpret,
-    interpret_config,
-    interpret_each,
-)
+from neurarch_schemas.interpreter.interpretation import interpret, interpret_config, interpret_file
 from neurarch_schemas.interpreter.module_classes import ModuleClass, module_classes
+from neurarch_schemas.interpreter.session import Interpretation, Place
 from neurarch_schemas.interpreter.sources import SourceCache
 
 __all__ = [
@@ -44,6 +41,6 @@ __all__ = [
     "SourceCache",
     "interpret",
     "interpret_config",
-    "interpret_each",
+    "interpret_file",
     "module_classes",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
@@ -32,6 +33,10 @@ class Imports(Core):
     """Module bodies being run; what they leave unknown counts where it is used, not here."""
     searching: set[tuple[str, str]]
     """Names being looked for behind star imports, so that circular ones end."""
+    when_loaded: Callable[[PythonModule], None] | None = None
+    """Told of each module of a file whose body has run."""
+    unrepeatable: bool = False
+    """The program holds what the same construction would meet differently a second time."""
 
     def import_module(self, name: str) -> Value:
         """The module. Raises an interpreted ModuleNotFoundError."""
@@ -98,9 +103,15 @@ class Imports(Core):
         finally:
             self.meter.parse_seconds = self.sources.seconds
         if tree is not None:
-            self.run_tree(module, tree)
+            try:
+                self.run_tree(module, tree)
+            except BaseException:
+                self.unrepeatable = True  # its names are there in part, and it does not run again
+                raise
             if module.name.startswith("transformers."):
                 transformers.patch(self, module)  # type: ignore[arg-type]  # self is the Machine
+            if self.when_loaded is not None:
+                self.when_loaded(module)
 
     def run_tree(self, module: PythonModule, tree: ast.Module) -> None:
         frame = Frame(module, None, module.namespace)

@@ -60,6 +60,8 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         self.decisions = decisions or {}
         self.branches: dict[Site, tuple[str, bool]] = {}
         """Conditions that could not be decided: the reason and the way taken."""
+        self.import_sites: set[Site] = set()
+        """The same met while a module's body ran."""
         self.taints = []
         self.import_guard = 0
         self.call_depth = 0
@@ -267,7 +269,9 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         chosen = self.decisions.get(site, False)
         if _is_quiet(yes) and _is_quiet(no):
             return chosen
-        if not self.importing:
+        if self.importing:
+            self.import_sites.add(site)
+        else:
             self.branches.setdefault(site, (unknown.reason, chosen))
         return chosen
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neurarch_schemas.interpreter.budgets import REPORT, BudgetExceeded, Budgets
-from neurarch_schemas.interpreter.interpretation import load_file
 from neurarch_schemas.interpreter.machine import Machine
+from neurarch_schemas.interpreter.session import Session, located
 from neurarch_schemas.interpreter.sibling_config import read_sibling, sibling_argument
 from neurarch_schemas.interpreter.sources import SourceCache
 from neurarch_schemas.interpreter.torch_nn.base import module_class
@@ -52,7 +52,13 @@ def module_classes(
     One whose base is not known (its package is not installed) is listed with that reason where it looks like a module.
     Where the file's own statements exceed the budgets, no class has a construction, and that is the reason.
     """
-    loaded = load_file(path_or_text, path, search_paths, cache or SourceCache(), budgets or REPORT)
+    place, overlay = located(path_or_text, path)
+    return described(Session(place, overlay, search_paths, budgets or REPORT, cache or SourceCache()))
+
+
+def described(session: Session) -> tuple[ModuleClass, ...]:
+    """As ``module_classes``, of the session's file, which runs for it."""
+    loaded = session.load_file()
     if loaded is None:
         return ()
     machine, module, tree, text, unfinished = loaded

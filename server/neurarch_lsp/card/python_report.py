@@ -53,24 +53,21 @@ def constructions(
     """What a file builds, or why nothing can be said; ``text`` stands for what the file holds."""
     if text is None and not os.path.isfile(path):
         return "cannot be read: No such file or directory"
-    from neurarch_schemas.interpreter import REPORT, SourceCache, interpret, interpret_each, module_classes
+    from neurarch_schemas.interpreter import REPORT, SourceCache, interpret, interpret_file
 
     cache = SourceCache()
-    written, within = (path, None) if text is None else (text, path)
     if expression is not None:
+        written, within = (path, None) if text is None else (text, path)
         result = interpret(written, expression, search_paths, REPORT, path=within, cache=cache)
         return [_construction(expression, None, expression, result)]
     found: list[Construction] = []
-    classes = module_classes(written, search_paths, path=within, cache=cache)
-    if not classes:
-        return _unreadable(cache.text(path) if text is None else text, cache) or found
-    texts = [each.construction for each in classes if each.construction is not None]
-    results = interpret_each(path, texts, search_paths, REPORT, seconds=_MOST_SECONDS, cache=cache, text=text)
-    for module_class in classes:
-        if module_class.construction is None:
-            found.append(Construction(module_class.name, module_class.line, None, None, False, module_class.reason))
+    for each, built in interpret_file(path, search_paths, REPORT, seconds=_MOST_SECONDS, cache=cache, text=text):
+        if built is None:
+            found.append(Construction(each.name, each.line, None, None, False, each.reason))
         else:
-            found.append(_construction(module_class.name, module_class.line, module_class.construction, next(results)))
+            found.append(_construction(each.name, each.line, each.construction or "", built))
+    if not found:
+        return _unreadable(cache.text(path) if text is None else text, cache) or found
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -90,56 +89,42 @@ class PythonModels:
 def read(path: str, text: str, search_paths: Sequence[str], only_sound: bool, cache: SourceCache) -> Reading:
     """What the constructor of each module class builds; ``cache`` holds the files read on the way. With ``only_sound``
     a text that cannot be parsed is not interpreted."""
-    sound = _parses(text)
+    sound = _parses(text, cache)
     if only_sound and not sound:
         return Reading(False, ())
-    return Reading(sound, _classes(path, text, search_paths, cache))
+    return Reading(sound, tuple(_classes(path, text, search_paths, cache)))
 
 
-def _classes(path: str, text: str, search_paths: Sequence[str], cache: SourceCache) -> tuple[ClassModel, ...]:
-    from neurarch_schemas.interpreter import HOSTILE, interpret, module_classes
+def _classes(path: str, text: str, search_paths: Sequence[str], cache: SourceCache) -> Iterator[ClassModel]:
+    from neurarch_schemas.interpreter import HOSTILE, interpret_file
 
-    started = time.monotonic()
     places = _class_spans(text)
-    found: list[ClassModel] = []
-    for each in module_classes(text, search_paths, path=path, cache=cache, budgets=HOSTILE):
+    for each, result in interpret_file(path, search_paths, HOSTILE, seconds=SECONDS, cache=cache, text=text):
         span = places.get(each.name)
         if span is None:
             continue
-        if each.construction is None:
-            found.append(ClassModel(each.name, span, None, None, False, each.reason))
-        elif time.monotonic() - started > SECONDS:
-            late = "the file's other classes took all the time there is"
-            found.append(ClassModel(each.name, span, each.construction, None, False, late))
+        if result is None:
+            yield ClassModel(each.name, span, None, None, False, each.reason)
         else:
-            result = interpret(text, each.construction, search_paths, HOSTILE, path=path, cache=cache)
-            found.append(
-                ClassModel(
-                    each.name,
-                    span,
-                    each.construction,
-                    result.tree,
-                    result.exact and not result.lazy,
-                    result.reason,
-                    incomplete=result.incomplete,
-                )
+            yield ClassModel(
+                each.name,
+                span,
+                each.construction,
+                result.tree,
+                result.exact and not result.lazy,
+                result.reason,
+                incomplete=result.incomplete,
             )
-    return tuple(found)
 
 
 def _class_spans(text: str) -> dict[str, Span]:
     return {match[1]: match.span(1) for match in _CLASS.finditer(text)}
 
 
-def _parses(text: str) -> bool:
-    import ast
-    import warnings
-
+def _parses(text: str, cache: SourceCache) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        cache.tree(text)
+    except SyntaxError:
         return False
     return True
 

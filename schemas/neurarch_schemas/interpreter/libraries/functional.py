@@ -13,6 +13,7 @@ from neurarch_schemas.interpreter.values import (
     Function,
     Partial,
     PythonModule,
+    Unknown,
     Value,
 )
 from neurarch_schemas.interpreter.work import charge
@@ -74,9 +75,14 @@ def _cache(machine: Machine, function: Value = None, *args: Value, **kwargs: Val
     return Builtin("lru_cache", lambda machine, function: _memoized(function))
 
 
+_UNCHANGEABLE = (bool, int, float, str, type(None), Class, PythonModule, Unknown)
+
+
 def _memoized(function: Value) -> Value:
     """The function with a memory; only a Function keeps its defaults and frame visible, so it is wrapped lightly."""
     known: dict[Value, Value] = {}
+    shared: dict[Value, Value] = {}
+    """Results that a program may change, where ``Kept`` sees them."""
 
     def call(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         try:
@@ -85,14 +91,21 @@ def _memoized(function: Value) -> Value:
             hash(key)
         except TypeError:
             return machine.call(function, list(args), kwargs)
-        found = known.get(key, MISSING)
-        if found is MISSING:
-            found = known[key] = machine.call(function, list(args), kwargs)
+        for results in (known, shared):
+            if key in results:
+                return results[key]
+        found = machine.call(function, list(args), kwargs)
+        (known if found.__class__ in _UNCHANGEABLE else shared)[key] = found
         return found
+
+    def clear(machine: Machine) -> None:
+        known.clear()
+        shared.clear()
 
     made = Builtin(getattr(function, "name", "cached"), call, binds=True)
     made.attrs["__wrapped__"] = function
-    made.attrs["cache_clear"] = Builtin("cache_clear", lambda machine: known.clear())
+    made.attrs["cache_clear"] = Builtin("cache_clear", clear)
+    made.attrs["<results>"] = shared
     return made
 
 
