@@ -17,6 +17,7 @@ from neurarch_rules.facts.python_file import (
     Site,
     argument,
     assignments,
+    loads,
     self_attribute,
     unmoved,
 )
@@ -111,8 +112,11 @@ class Loss:
 
 @dataclass(frozen=True)
 class Source:
+    """``made`` is where the layer is made whose call ``site`` is, if it is one."""
+
     site: Site
     kind: str
+    made: Site | None = None
 
 
 def losses(file: PythonFile) -> Iterator[Loss]:
@@ -157,8 +161,9 @@ def _loss_of(file: PythonFile, scope: Scope, called: ast.expr) -> str | None:
         attribute = self_attribute(called)
         if attribute is not None and scope.owner is not None:
             values = scope.owner.assigned.get(attribute, [])
+    made = [None if value is None else unmoved(value) for value in values]
     kinds = {
-        LOSS_CLASSES.get(file.qualified(value.func) or "") if isinstance(value, ast.Call) else None for value in values
+        LOSS_CLASSES.get(file.qualified(value.func) or "") if isinstance(value, ast.Call) else None for value in made
     }
     return kinds.pop() if len(kinds) == 1 else None
 
@@ -242,14 +247,39 @@ class Flow:
             return []
         layer = LAYERS.get(self.file.qualified(maker.func) or "")
         if layer is not None:
-            return [Source(Site(placed, maker), layer)]
+            return [Source(Site(scope.placed, node), layer, Site(placed, maker))]
         if self.file.layer(maker) == "Sequential" and maker.args:
-            last = maker.args[-1]
+            last = self._last_layer(maker, placed)
             layer = LAYERS.get(self.file.qualified(last.func) or "") if isinstance(last, ast.Call) else None
-            return [] if layer is None else [Source(Site(placed, last), layer)]
+            return [] if last is None or layer is None else [Source(Site(placed, last), layer)]
         own = self.file.own_class(maker)
         method = None if own is None else own.method("forward")
         return [] if method is None else self._returned(method[0], method[1], depth)
+
+    def _last_layer(self, sequential: ast.Call, placed: Placed) -> ast.expr | None:
+        """The last layer of ``Sequential(a, b)``, or of ``Sequential(*layers)`` of a list made in the same function."""
+        last = sequential.args[-1]
+        if not isinstance(last, ast.Starred):
+            return last
+        if not isinstance(last.value, ast.Name):
+            return last.value.elts[-1] if isinstance(last.value, ast.List) and last.value.elts else None
+        scope = scope_of(self.file, placed, sequential)
+        given = assigned(scope.body).get(last.value.id, ())
+        listed = given[0].value if len(given) == 1 else None
+        if not isinstance(listed, ast.List) or scope.function is None:
+            return None
+        uses = [use for use in loads(scope.function, last.value.id) if use is not last.value]
+        parents = placed.unit.parents
+        for use in uses:
+            call = parents[parents[use]]
+            is_append = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "append" and call.args
+            if not is_append or not isinstance(call, ast.Call):
+                return None
+        if not uses:
+            return listed.elts[-1] if listed.elts else None
+        latest = parents[parents[max(uses, key=lambda use: use.lineno)]]
+        straight = isinstance(latest, ast.Call) and parents[parents[latest]] is scope.function
+        return latest.args[0] if straight and isinstance(latest, ast.Call) else None
 
     def _handed_in(self, name: str, scope: Scope) -> list[ast.expr | None]:
         """The model that every call of this function in the file hands in, where it is one class."""

@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, are_exclusive, python_file
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, are_exclusive, python_file, self_attribute
+from neurarch_rules.facts.python_flow import made_by, scope_of
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
+
+if TYPE_CHECKING:
+    from neurarch_schemas.documents.python_units import Placed
 
 RULE = RuleInfo(
     name="attention-mask-finite",
@@ -15,7 +20,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="Masked attention scores get a value that a softmax does not turn into zero",
     reads=("python",),
-    needs=("masked_fill", "where"),
+    needs=("masked_fill", "where", "mask"),
 )
 
 SMALLEST = -1e5
@@ -24,21 +29,13 @@ SMALLEST = -1e5
 
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
-    for placed, call in file.calls("masked_fill", "masked_fill_", "where"):
-        if not isinstance(call.func, ast.Attribute):
-            continue
-        if call.func.attr == "where":
-            if file.qualified(call.func) != "torch.where" or len(call.args) != 3:
-                continue
-            filled, scores_node = call.args[2], call.args[1]
-        elif len(call.args) == 2 and "eye(" not in ast.unparse(call.args[0]):  # the diagonal alone hides no future
-            filled, scores_node = call.args[1], call.func.value
-        else:
-            continue
+    for placed, node, filled, scores_node in (*_filled(file), *_stored(file)):
         value = _number(filled)
-        if value is None or not SMALLEST < value < 1 or (value == 0 and _replaces_invalid(call)):
+        if value is None:
+            value = _number(_value_of(file, placed, filled))
+        if value is None or not SMALLEST < value < 1 or (value == 0 and _replaces_invalid(node)):
             continue
-        if not _reaches_softmax(file, placed.unit.parents, call) or _holds_softmax(file, scores_node):
+        if not _reaches_softmax(file, placed.unit.parents, node) or _holds_softmax(file, scores_node):
             continue
         shown = ast.unparse(filled)
         if value == 0:
@@ -59,7 +56,41 @@ def check(context: Context) -> Iterator[Finding]:
         )
 
 
-def _number(node: ast.expr) -> float | None:
+def _filled(file: PythonFile) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.expr]]:
+    """``scores.masked_fill(mask, value)`` and ``torch.where(mask, scores, value)``: the value and the scores."""
+    for placed, call in file.calls("masked_fill", "masked_fill_", "where"):
+        if not isinstance(call.func, ast.Attribute):
+            continue
+        if call.func.attr == "where":
+            if file.qualified(call.func) == "torch.where" and len(call.args) == 3:
+                yield placed, call, call.args[2], call.args[1]
+        elif len(call.args) == 2 and "eye(" not in ast.unparse(call.args[0]):  # the diagonal alone hides no future
+            yield placed, call, call.args[1], call.func.value
+
+
+def _stored(file: PythonFile) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.expr]]:
+    """``scores[mask == 0] = value``."""
+    for placed in file.units:
+        for statement in placed.unit.body if "softmax" in placed.unit.text else ():
+            for node in nodes_of(statement, ast.Assign):
+                target = node.targets[0]
+                if len(node.targets) != 1 or not isinstance(target, ast.Subscript):
+                    continue
+                if isinstance(target.value, ast.Name) and "mask" in ast.unparse(target.slice):
+                    yield placed, node, node.value, target.value
+
+
+def _value_of(file: PythonFile, placed: Placed, node: ast.expr) -> ast.expr | None:
+    """What a name or an attribute of the module is given once."""
+    if isinstance(node, ast.Name):
+        return made_by(file, placed, node)
+    attribute = self_attribute(node)
+    owner = scope_of(file, placed, node).owner
+    values = owner.assigned.get(attribute, []) if owner is not None and attribute is not None else []
+    return values[0] if len(values) == 1 else None
+
+
+def _number(node: ast.expr | None) -> float | None:
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand
@@ -70,16 +101,16 @@ def _number(node: ast.expr) -> float | None:
     return None
 
 
-def _replaces_invalid(call: ast.Call) -> bool:
+def _replaces_invalid(node: ast.AST) -> bool:
     """What is filled with zero are not-a-numbers or infinities, not hidden positions."""
-    text = ast.unparse(call)
-    return call.func.attr == "where" or any(word in text for word in ("isnan", "isinf", "isfinite", "!="))  # type: ignore[attr-defined]  # an attribute
+    text = ast.unparse(node)
+    is_where = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "where"
+    return is_where or any(word in text for word in ("isnan", "isinf", "isfinite", "!="))
 
 
-def _reaches_softmax(file: PythonFile, parents: dict[ast.AST, ast.AST], call: ast.Call) -> bool:
+def _reaches_softmax(file: PythonFile, parents: dict[ast.AST, ast.AST], call: ast.AST) -> bool:
     """The filled scores are what a softmax further down in the same function is given."""
-    function: ast.AST = call
-    statement: ast.AST = call
+    function = statement = call
     while not isinstance(function, FUNCTIONS):
         if parents[function] is function:
             return False
@@ -88,10 +119,17 @@ def _reaches_softmax(file: PythonFile, parents: dict[ast.AST, ast.AST], call: as
     names: set[str] = set()
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         names.add(statement.targets[0].id)
-    if isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_") and isinstance(call.func.value, ast.Name):
-        names.add(call.func.value.id)
+    changed = call.func if isinstance(call, ast.Call) else None
+    if isinstance(changed, ast.Attribute) and changed.attr.endswith("_") and isinstance(changed.value, ast.Name):
+        names.add(changed.value.id)
+    if isinstance(call, ast.Assign):
+        names.update(
+            name.id
+            for name in nodes_of(call.targets[0], ast.Name)
+            if name.id in ast.unparse(call.targets[0]).partition("[")[0]
+        )
     for node in nodes(function):
-        if isinstance(node, ast.Call) and _is_softmax(file, node) and node.lineno >= call.lineno:
+        if isinstance(node, ast.Call) and _is_softmax(file, node) and node.lineno >= getattr(call, "lineno", 0):
             given = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             for item in (*given, *node.args):
                 if item is call:

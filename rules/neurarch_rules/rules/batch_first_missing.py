@@ -25,11 +25,11 @@ RULE = RuleInfo(
     category="correctness",
     summary="A sequence layer is fed batch-first input but was made with batch_first=False",
     reads=("python",),
-    needs=("LSTM", "GRU", "RNN", "MultiheadAttention", "TransformerEncoder", "TransformerDecoder"),
+    needs=("LSTM", "GRU", "RNN", "MultiheadAttention", "Transformer"),
 )
 
 RECURRENT = ("LSTM", "GRU", "RNN")
-LAYERS = ("TransformerEncoderLayer", "TransformerDecoderLayer", "MultiheadAttention", *RECURRENT)
+LAYERS = ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer", "MultiheadAttention", *RECURRENT)
 STACKS = ("TransformerEncoder", "TransformerDecoder")
 BATCH = r"(?:batch(?:_?size)?|bsz?|B|N|b|num_batch(?:es)?)"
 SEQUENCE = r"(?:seq(?:_?len(?:gth)?)?|sequence(?:_length)?|T|L|S|t|time(?:_?steps)?|tokens|num_tokens|n_tokens)"

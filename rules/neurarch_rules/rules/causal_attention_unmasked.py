@@ -6,8 +6,16 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, PythonFile, argument, has_stars, python_file, self_attribute
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_rules.facts.python_file import (
+    ClassFacts,
+    PythonFile,
+    are_exclusive,
+    argument,
+    has_stars,
+    python_file,
+    self_attribute,
+)
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 RULE = RuleInfo(
     name="causal-attention-unmasked",
@@ -19,6 +27,7 @@ RULE = RuleInfo(
 )
 
 
+SDPA = "torch.nn.functional.scaled_dot_product_attention"
 SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax")
 
 
@@ -32,7 +41,10 @@ ADVICE = {
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for found in file.modules:
-        if not _is_causal(found.name) or _knows_masks(found):
+        if not _is_causal(found.name):
+            continue
+        if _knows_masks(found):
+            yield from _other_branch(file, found)
             continue
         for node in nodes(found.node):
             if not isinstance(node, ast.Call):
@@ -43,11 +55,38 @@ def check(context: Context) -> Iterator[Finding]:
                 _is_absent(argument(node, "attn_mask", 3)) and _is_absent(argument(node, "mask"))
             ):
                 continue
-            if file.qualified(node.func) == "torch.nn.functional.scaled_dot_product_attention":
+            if file.qualified(node.func) == SDPA:
                 if _is_absent(argument(node, "is_causal", 5)):
                     yield _finding(found, node, "this call has neither is_causal=True nor attn_mask", "sdpa")
             elif _is_self_attention(found, node):
                 yield _finding(found, node, "this call has no attn_mask", "module")
+
+
+def _other_branch(file: PythonFile, found: ClassFacts) -> Iterator[Finding]:
+    """The fused attention of one branch has no mask, where the other branch fills its scores with one."""
+    parents = found.placed.unit.parents
+    filled = [
+        node
+        for node in nodes_of(found.node, ast.Call)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("masked_fill", "masked_fill_")
+    ]
+    for node in nodes_of(found.node, ast.Call):
+        if file.qualified(node.func) != SDPA or has_stars(node):
+            continue
+        given = (argument(node, "attn_mask", 3), argument(node, "is_causal", 5))
+        if all(map(_is_absent, given)) and any(_are_alternatives(parents, node, other) for other in filled):
+            yield _finding(found, node, "this call has neither is_causal=True nor attn_mask", "sdpa")
+
+
+def _are_alternatives(parents: dict[ast.AST, ast.AST], first: ast.AST, second: ast.AST) -> bool:
+    """Only one of them runs: they stand in two branches, or the first in one that returns."""
+    if are_exclusive(parents, first, second):
+        return True
+    node = first
+    while parents[node] is not node and not isinstance(node, ast.Return):
+        node = parents[node]
+    above = parents[node]
+    return isinstance(node, ast.Return) and isinstance(above, ast.If) and second not in nodes(above)
 
 
 def _finding(found: ClassFacts, node: ast.Call, what: str, kind: str) -> Finding:
@@ -102,7 +141,7 @@ def _is_absent(value: ast.expr | None) -> bool:
 
 def _is_causal(name: str) -> bool:
     says = "Causal" in name or name.startswith(("MaskedSelfAttention", "MaskedMultiHeadAttention", "MaskedAttention"))
-    return says and not any(word in name for word in ("NonCausal", "NotCausal", "Noncausal", "CausalLM"))
+    return says and not any(word in name for word in ("NonCausal", "NotCausal", "Noncausal", "CausalLM", "Cross"))
 
 
 WORDS = ("mask", "tril", "triu", "block_size", "bias_causal", "is_causal")

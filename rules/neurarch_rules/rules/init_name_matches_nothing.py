@@ -25,10 +25,11 @@ def check(context: Context) -> Iterator[Finding]:
         if not found.has_known_bases or _is_open(found):
             continue
         for test in name_tests(found):
-            if test.method == "==" and test.of_parameters and "." in test.text and _never(found, test):
+            if test.method in ("==", "startswith") and test.of_parameters and test.text and _never(found, test):
                 suffix = test.text
+                how = "is named exactly" if test.method == "==" else "has a name that begins with"
                 yield Finding(
-                    f'no parameter is named exactly "{suffix}": named_parameters() gives full names such as '
+                    f'no parameter {how} "{suffix}": named_parameters() gives full names such as '
                     f'"layers.0.{suffix}", so this branch never runs and the initialization is not applied; '
                     f'use name.endswith("{suffix}")',
                     test.site.place,
@@ -37,7 +38,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _fixes(test: NameTest) -> tuple[Fix, ...]:
-    if not isinstance(test.site.node, ast.Compare):
+    if not isinstance(test.site.node, ast.Compare) or "." not in test.text:
         return ()
     ending = f'{test.variable}.endswith("{test.text}")'
     return (test.site.replace(ending, "Compare the end of the name", "unsafe"),)
@@ -47,7 +48,10 @@ def _never(found: ClassFacts, test: NameTest) -> bool:
     """The first part of the name is no attribute of the module itself, nor of a model of the file derived from it."""
     first = test.text.partition(".")[0]
     models = [each for each in found.file.modules if found in each.lineage]
-    return not any(first in owner.assigned for model in models for owner in model.lineage)
+    names = {name for model in models for owner in model.lineage for name in owner.assigned}
+    if test.method == "startswith" and first == test.text:
+        return not any(name.startswith(first) for name in names)
+    return first not in names
 
 
 def _is_open(found: ClassFacts) -> bool:

@@ -44,6 +44,6 @@ def check(context: Context) -> Iterator[Finding]:
                 yield Finding(
                     f"{ast.unparse(loss.input)} is the output of a linear layer, but {loss.shown} {why}",
                     loss.site.place,
-                    (source.site.related("the layer"),),
+                    ((source.made or source.site).related("the layer"),),
                     severity=severity,
                 )

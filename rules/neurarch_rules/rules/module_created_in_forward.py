@@ -24,11 +24,12 @@ RULE = RuleInfo(
     category="correctness",
     summary="A layer with parameters is made anew in every forward pass",
     reads=("python",),
-    needs=("forward",),
+    needs=("forward", "_step"),
 )
 
 
 DROPOUTS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+STEPS = ("training_step", "validation_step", "shared_step", "_shared_step")
 KEPT_CHECKS = ("hasattr", "getattr", "isinstance")
 
 
@@ -42,11 +43,9 @@ def _of_class(found: ClassFacts) -> Iterator[Finding]:
 
 
 def _run_by_forward(found: ClassFacts) -> list[FunctionNode]:
-    """``forward`` and what it calls on self, where nothing else of the class calls it."""
-    forward = found.methods.get("forward")
-    if forward is None:
-        return []
-    reached = [forward]
+    """``forward``, the steps that Lightning calls, and what they call on self, where nothing else of the class does."""
+    begun = [found.methods[name] for name in ("forward", *STEPS) if name in found.methods]
+    reached = begun[:]
     for method in reached:
         for name in sorted(_called_on_self(method)):
             helper = found.methods.get(name)
@@ -55,7 +54,7 @@ def _run_by_forward(found: ClassFacts) -> list[FunctionNode]:
     others = {
         name for key, method in found.methods.items() if method not in reached for name in _called_on_self(method)
     }
-    return [method for method in reached if method is forward or method.name not in others]
+    return [method for method in reached if method in begun or method.name not in others]
 
 
 def _called_on_self(method: FunctionNode) -> set[str]:
@@ -69,7 +68,9 @@ def _in_method(file: PythonFile, found: ClassFacts, method: FunctionNode) -> Ite
         made = _fresh(file, method, node, called)
         if made is None:
             continue
-        name, where = ast.unparse(made.func), "forward" if method.name == "forward" else f"{method.name}, in forward"
+        name, where = ast.unparse(made.func), method.name
+        if where not in ("forward", *STEPS):
+            where = f"{where}, in forward"
         if file.layer(made) in DROPOUTS:
             yield Finding(
                 f"{name} is made inside {where}: a new layer is always in training mode, so values are dropped after "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, loads, python_file
 from neurarch_rules.facts.python_reach import of_units
 from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
@@ -20,7 +20,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="[layer] * n holds one layer n times: the copies share their weights",
     reads=("python",),
-    needs=("*", "range", "=nn.", "= nn.", "nn.Module = "),
+    needs=("*", "range", "fromkeys", "=nn.", "= nn.", "nn.Module = "),
 )
 
 
@@ -51,6 +51,9 @@ def _is_asked_for(parents: dict[ast.AST, ast.AST], node: ast.AST) -> bool:
 
 
 def _in_unit(file: PythonFile, placed: Placed) -> Iterator[tuple[Finding, ast.AST]]:
+    for call in placed.unit.calls.get("fromkeys", ()):
+        if len(call.args) == 2 and getattr(getattr(call.func, "value", None), "id", "") == "dict":
+            yield from ((finding, call) for finding in _from_keys(file, Site(placed, call), call.args[1]))
     parents = placed.unit.parents
     for statement in placed.unit.body:
         comprehensions: list[ast.ListComp | ast.GeneratorExp] = [
@@ -91,7 +94,9 @@ def _of_product(file: PythonFile, site: Site, node: ast.BinOp) -> Iterator[Findi
         return
     if isinstance(count, ast.Constant) and count.value in (0, 1):
         return
-    if not all(_is_fresh(file, site, node, item) for item in listed.elts):
+    fresh = [_is_fresh(file, site, node, item) for item in listed.elts]
+    # layers without parameters among them may well be shared
+    if not any(fresh) or not all(new or file.makes_module(item) for new, item in zip(fresh, listed.elts, strict=True)):
         return
     item, times = ", ".join(map(ast.unparse, listed.elts)), ast.unparse(count)
     one = len(listed.elts) == 1
@@ -107,6 +112,16 @@ def _of_product(file: PythonFile, site: Site, node: ast.BinOp) -> Iterator[Findi
         site.place,
         fixes=fixes,
     )
+
+
+def _from_keys(file: PythonFile, site: Site, value: ast.expr) -> Iterator[Finding]:
+    """``dict.fromkeys(names, nn.Linear(8, 8))``"""
+    if file.makes_parameters(value):
+        yield Finding(
+            f"all keys of {ast.unparse(site.node)} hold one and the same module: they share one set of weights; make "
+            "one for each key in a comprehension",
+            site.place,
+        )
 
 
 def _in_loop(file: PythonFile, site: Site, loop: ast.For) -> Iterator[Finding]:
@@ -182,7 +197,13 @@ def _is_fresh(file: PythonFile, site: Site, node: ast.AST, item: ast.expr) -> bo
 
 
 def _container(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST) -> bool:
+    """It is what a ModuleList or Sequential is made of, perhaps under a name of its own."""
     above = parents[node]
+    if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
+        reads = list(loads(_function(parents, node), above.targets[0].id))
+        if len(reads) != 1 or len(_values(_function(parents, node), above.targets[0].id)) != 1:
+            return False
+        above = parents[reads[0]]
     above = parents[above] if isinstance(above, ast.Starred) else above
     if not isinstance(above, ast.Call) or file.qualified(above.func) not in CONTAINERS:
         return False

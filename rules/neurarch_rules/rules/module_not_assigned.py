@@ -38,6 +38,8 @@ def _of_class(found: ClassFacts) -> Iterator[Finding]:
     own = first_argument(method)
     for statement in nodes_of(method, ast.Expr):
         yield from _thrown_away(found, own, statement)
+    for annotated in nodes_of(method, ast.AnnAssign):
+        yield from _only_annotated(found, own, annotated)
     for node in nodes_of(method, ast.Assign):
         if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             continue
@@ -93,6 +95,16 @@ def _thrown_away(found: ClassFacts, own: str, node: ast.Expr) -> Iterator[Findin
             f"{own} to belong to the module",
             found.site(value).place,
             severity="warning",
+        )
+
+
+def _only_annotated(found: ClassFacts, own: str, node: ast.AnnAssign) -> Iterator[Finding]:
+    """``self.fc: nn.Linear(8, 8)`` where ``=`` was meant."""
+    if node.value is None and is_attribute_of(node.target, own) and found.file.makes_parameters(node.annotation):
+        shown = ast.unparse(node.target)
+        yield Finding(
+            f"{shown}: ... is an annotation and assigns nothing: the layer is never made; write {shown} = ...",
+            found.site(node).place,
         )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import Site, python_file
-from neurarch_rules.facts.python_flow import Flow, Loss, losses
+from neurarch_rules.facts.python_file import python_file
+from neurarch_rules.facts.python_flow import Flow, Loss, Source, losses
 
 RULE = RuleInfo(
     name="softmax-before-loss",
@@ -55,13 +55,14 @@ def check(context: Context) -> Iterator[Finding]:
         for squashed in flow.sources(loss):
             if squashed.kind in WRONG.get(loss.kind, ()) and id(squashed.site.node) not in seen:
                 seen.add(id(squashed.site.node))
-                yield _finding(loss, squashed.kind, ast.unparse(squashed.site.node), squashed.site)
+                yield _finding(loss, squashed)
 
 
-def _finding(loss: Loss, kind: str, text: str, site: Site) -> Finding:
-    shown = text if len(text) <= 60 else f"the {kind}"
+def _finding(loss: Loss, squashed: Source) -> Finding:
+    text = ast.unparse(squashed.site.node)
+    shown = text if len(text) <= 60 else f"the {squashed.kind}"
     return Finding(
         f"the output of {shown} goes into {loss.shown}, {WHY[loss.kind]}",
-        site.place,
-        (loss.site.related("the loss"),),
+        squashed.site.place,
+        (loss.site.related("the loss"), *([squashed.made.related("the layer")] if squashed.made else [])),
     )
