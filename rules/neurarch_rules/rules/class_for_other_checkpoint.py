@@ -8,7 +8,9 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.data import facts
+from neurarch_rules.facts.python_configs import checkpoint_family
 from neurarch_rules.facts.python_file import Site, python_file
+from neurarch_rules.facts.python_flow import made_by
 
 RULE = RuleInfo(
     name="class-for-other-checkpoint",
@@ -25,14 +27,15 @@ MODEL_CLASS = re.compile(r"(?P<family>[A-Z]\w*?)(?:For[A-Z]\w*|Model|LMHeadModel
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
     for placed, call in file.calls("from_pretrained"):
-        if not isinstance(call.func, ast.Attribute) or not call.args or not isinstance(call.args[0], ast.Constant):
+        if not isinstance(call.func, ast.Attribute) or not call.args:
             continue
-        name, checkpoint = file.qualified(call.func.value), call.args[0].value
+        name, given = file.qualified(call.func.value), made_by(file, placed, call.args[0])
+        checkpoint = given.value if isinstance(given, ast.Constant) else None
         if name is None or not name.startswith("transformers.") or not isinstance(checkpoint, str):
             continue
         written = name.rpartition(".")[2]
         match = MODEL_CLASS.fullmatch(written)
-        family = _family(checkpoint)
+        family = checkpoint_family(checkpoint)
         if match is None or family is None or match["family"] == family or match["family"] not in _families():
             continue
         yield Finding(
@@ -40,13 +43,6 @@ def check(context: Context) -> Iterator[Finding]:
             f"weights do not match; use the {family} class (or an Auto class)",
             Site(placed, call.func).place,
         )
-
-
-def _family(checkpoint: str) -> str | None:
-    """The class prefix of a published checkpoint, by its name."""
-    return next(
-        (family for pattern, family in facts("checkpoint_families")["names"] if re.match(pattern, checkpoint)), None
-    )
 
 
 def _families() -> frozenset[str]:

@@ -16,7 +16,7 @@ RULE = RuleInfo(
     category="correctness",
     summary="A config class repairs a value after super().__init__(), where transformers 5 has already refused it",
     reads=("python",),
-    needs=("trainedConfig",),
+    needs=("rainedConfig",),
 )
 
 

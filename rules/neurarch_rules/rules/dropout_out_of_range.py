@@ -7,6 +7,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import Site, argument, python_file
+from neurarch_rules.facts.python_flow import made_by
 from neurarch_rules.facts.python_values import Events, Layer, Value, events
 
 RULE = RuleInfo(
@@ -19,8 +20,12 @@ RULE = RuleInfo(
 )
 
 
+ADAPTERS = ("LoraConfig", "AdaLoraConfig", "VeraConfig", "RandLoraConfig")
+
+
 def check(context: Context) -> Iterator[Finding]:
     yield from _functional(context)
+    yield from _of_adapters(context)
     yield from _of_layers(events(context, RULE.needs, _of_layers))
 
 
@@ -69,6 +74,21 @@ def _functional(context: Context) -> Iterator[Finding]:
                 f"{ast.unparse(call.func)} gets a dropout probability of {probability:g}, which is refused: it has to "
                 "lie between 0 and 1",
                 Site(placed, given).place,
+            )
+
+
+def _of_adapters(context: Context) -> Iterator[Finding]:
+    """``LoraConfig(lora_dropout=5)``, of which peft makes ``nn.Dropout`` layers."""
+    file = python_file(context)
+    for placed, call in file.calls(*ADAPTERS):
+        given = argument(call, "lora_dropout")
+        number = None if given is None else made_by(file, placed, given)
+        if not (file.qualified(call.func) or "").startswith("peft.") or not isinstance(number, ast.Constant):
+            continue
+        if type(number.value) in (int, float) and not 0 <= float(str(number.value)) <= 1:
+            yield Finding(
+                f"lora_dropout = {number.value!r} is refused when the adapter is made: it has to lie between 0 and 1",
+                Site(placed, call).at(next(item for item in call.keywords if item.arg == "lora_dropout")).place,
             )
 
 

@@ -13,7 +13,7 @@ RULE = RuleInfo(
     severity="error",
     category="correctness",
     summary="Multi-head latent attention has another number of KV heads than of attention heads",
-    needs=("kv_lora_rank",),
+    needs=("key_value_heads",),
 )
 
 
