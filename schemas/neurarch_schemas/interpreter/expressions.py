@@ -155,7 +155,8 @@ class Expressions(Core):
                         return doubt
                     return value
             except UnknownTruth as error:
-                doubt = doubt or (value if type(value) is Unknown else derived(error.unknown))
+                if doubt is None:
+                    doubt = value if type(value) is Unknown else derived(error.unknown)
         return value if doubt is None else doubt
 
     def _Compare(self, node: ast.Compare, frame: Frame) -> Value:

@@ -7,11 +7,13 @@ from typing import Any
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
+from neurarch_schemas.interpreter.effects import fills_only
 from neurarch_schemas.interpreter.expressions import Expressions
 from neurarch_schemas.interpreter.generators import Generators
 from neurarch_schemas.interpreter.patterns import Patterns
 from neurarch_schemas.interpreter.scopes import Frame, assigned_names, leaves_early
 from neurarch_schemas.interpreter.signals import BREAK, CONTINUE, Return
+from neurarch_schemas.interpreter.torch_nn.tensor import Tensor
 from neurarch_schemas.interpreter.values import MISSING, Class, Raised, Unknown, UnknownTruth, Value, derived
 from neurarch_schemas.interpreter.work import rounds
 
@@ -284,10 +286,17 @@ class Statements(Expressions, Patterns, Generators, Core):
     _AsyncFor = _For
 
     def _unknown_loop(self, node: ast.For, unknown: Unknown, frame: Frame) -> Value:
-        """A loop over a value that cannot be told is passed over; what it binds is unknown."""
-        self.taint(f"a loop over an unknown value: {unknown.reason}")
-        for name in assigned_names([node]):
-            frame.locals[name] = Unknown(unknown.reason)
+        """A loop over a value that cannot be told is passed over; what it binds or fills is unknown."""
+        bound = assigned_names([node])
+        filled = fills_only(node, bound) if unknown.data else None
+        if filled is not None and all(
+            name in bound if (value := frame.locals.get(name, MISSING)) is MISSING else _holds_data(value)
+            for name in filled
+        ):
+            frame.locals.update(dict.fromkeys(filled, unknown))
+        else:
+            self.taint(f"a loop over an unknown value: {unknown.reason}")
+            frame.locals.update(dict.fromkeys(bound, Unknown(unknown.reason)))
         return None
 
     def _Assert(self, node: ast.Assert, frame: Frame) -> Value:
@@ -431,6 +440,15 @@ class Statements(Expressions, Patterns, Generators, Core):
 
     def _TypeAlias(self, node: Any, frame: Frame) -> Value:
         self.assign(node.name, Unknown("a type alias", data=True), frame)
+
+
+def _holds_data(value: Value) -> bool:
+    """Whether nothing that a module is built of is lost when a local name becomes unknown."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple | set):
+        return all(_holds_data(each) for each in value)
+    return value is None or isinstance(value, str | int | float | Tensor) or type(value) is Unknown
 
 
 class ImportSuppressor:

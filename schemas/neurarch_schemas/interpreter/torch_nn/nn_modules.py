@@ -124,6 +124,33 @@ def _fans(machine: Machine, tensor: Value) -> Value:
     return (tensor.shape[1] * field, tensor.shape[0] * field)
 
 
+def module_utils(machine: Machine) -> PythonModule:
+    """``torch.nn.modules.utils``: sizes given as one number or one a dimension."""
+
+    def ntuple(machine: Machine, length: Value, name: Value = "parse") -> Value:
+        def parse(machine: Machine, value: Value) -> Value:
+            if isinstance(value, tuple | list):
+                return tuple(value)
+            return (value,) * length
+
+        return Builtin(str(name), parse)
+
+    def repeated(machine: Machine, values: Value, times: Value) -> Value:
+        return tuple(value for value in reversed(values) for _ in range(times))
+
+    return module(
+        "torch.nn.modules.utils",
+        {
+            "_ntuple": ntuple,
+            **{name: ntuple(machine, length, name) for length, name in enumerate(_TUPLES, 1)},
+            "_reverse_repeat_tuple": repeated,
+        },
+    )
+
+
+_TUPLES = ("_single", "_pair", "_triple", "_quadruple")
+
+
 def nn_utils(machine: Machine) -> PythonModule:
     return module(
         "torch.nn.utils",

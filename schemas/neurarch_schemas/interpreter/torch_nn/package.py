@@ -48,6 +48,7 @@ _MAKERS: dict[str, Any] = {
     "torch.nn.functional": nn_modules.functional,
     "torch.nn.init": nn_modules.init,
     "torch.nn.utils": nn_modules.nn_utils,
+    "torch.nn.modules.utils": nn_modules.module_utils,
     "torch.cuda": submodules.cuda,
     "torch.cuda.amp": submodules.amp,
     "torch.amp": submodules.amp,
