@@ -8,6 +8,7 @@ import pytest
 
 from neurarch_lsp.card.build import build_card
 from neurarch_lsp.card.similar import catalogue
+from neurarch_lsp.render.card_text import card_text
 
 
 def head(name: str) -> dict[str, Any]:
@@ -16,6 +17,12 @@ def head(name: str) -> dict[str, Any]:
     section = build_card(f"{name}/config.json", found).section("head")
     assert section is not None
     return dict(section.data)
+
+
+def text_of(name: str) -> str:
+    found = next(known for known in catalogue() if known.name == name).analysis()
+    assert found is not None
+    return card_text(build_card(f"{name}/config.json", found))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +39,7 @@ def head(name: str) -> dict[str, Any]:
         (
             "deepseek-ai/DeepSeek-V3",
             {
-                "attention": "MLA, 128 heads over a latent of 576",
+                "attention": "MLA, 128 heads over a latent of 512 + 64 rotary",
                 "layers": "61 MLA; 3 dense + 58 sparse MoE",
                 "positions": "RoPE, theta 10,000, yarn x40",
             },
@@ -61,6 +68,37 @@ def head(name: str) -> dict[str, Any]:
         ("AntonV/mamba2-130m-hf", {"layers": "24 state space", "attention": "none", "positions": None}),
         ("openai/whisper-large-v3-turbo", {"layers": "4 MHA with cross-attention", "norm": "LayerNorm, pre-norm"}),
         (
+            "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
+            # MEMEM*EMEMEM*E...: no ratio of mixers holds throughout; feed-forward layers take no turns with them.
+            {"layers": "23 state space + 6 GQA; 23 sparse MoE", "positions": "none (NoPE)", "activation": "relu2"},
+        ),
+        ("LiquidAI/LFM2.5-VL-1.6B", {"layers": "10 convolution + 6 GQA"}),
+        (
+            "moonshotai/Kimi-Linear-48B-A3B-Instruct",
+            {
+                "attention": "MLA, 32 heads over a latent of 512 + 64 rotary",
+                "layers": "20 linear attention + 7 MLA (3 linear : 1 full); 1 dense + 26 sparse MoE",
+                "positions": "none (NoPE)",
+            },
+        ),
+        (
+            "meta-llama/Llama-3.2-11B-Vision-Instruct",
+            {"layers": "32 GQA + 8 cross-attention (4 full : 1 cross-attention)"},
+        ),
+        (
+            "RedHatAI/Llama-4-Maverick-FP8.ome",
+            {"layers": "36 chunked GQA + 12 GQA (3 chunked : 1 full); 24 dense + 24 sparse MoE"},
+        ),
+        (
+            "togethercomputer/RedPajama-INCITE-7B-Base",
+            {"attention": "MHA, 32 heads", "positions": "RoPE, theta 10,000"},
+        ),
+        ("baichuan-inc/Baichuan2-7B", {"positions": "RoPE"}),
+        ("albert/albert-base-v1", {"layers": "1 MHA, run 12 times"}),
+        ("mistralai/Mistral-7B-v0.1", {"windows": [4096]}),
+        ("google/gemma-7b", {"attention": "MHA, 16 heads"}),
+        ("hiyouga/PaliGemma-3B-Chat-v0.1", {"attention": "MQA 8:1"}),
+        (
             "BAAI/bge-large-en",
             {"layers": "24 MHA", "norm": "LayerNorm, post-norm, eps 1e-12", "tied_embeddings": None},
         ),
@@ -69,3 +107,14 @@ def head(name: str) -> dict[str, Any]:
 def test_labels_of_published_models(name: str, expected: dict[str, Any]) -> None:
     found = head(name)
     assert {key: found[key] for key in expected} == expected
+
+
+def test_both_readings_of_active_are_told() -> None:
+    """DeepSeek-V3 is published as "37B activated"; its input embedding of 0.93B is in one reading and not the other."""
+    card = text_of("deepseek-ai/DeepSeek-V3")
+    assert "671B total, 36.6B active (5.5 %)" in card
+    assert "36,625,603,584 a token; 37.6B with the input embedding" in card
+
+
+def test_a_window_as_long_as_the_context_is_said_to_be() -> None:
+    assert "262,144 tokens (no shorter than the context)" in text_of("microsoft/Phi-3-mini-128k-instruct")

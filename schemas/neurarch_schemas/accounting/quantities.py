@@ -6,6 +6,9 @@ _BINARY = (("PiB", 1 << 50), ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20
 _DECIMAL = (("EB", 10**18), ("PB", 10**15), ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _COUNTS = (("T", 10**12), ("B", 10**9), ("M", 10**6), ("K", 10**3))
 
+ROUNDED_UP = 0.9995
+"""From this share of a unit on, three digits of the next smaller one would read 1000."""
+
 
 def _digits(value: int, unit: int) -> str:
     """Three significant digits, without trailing zeros after the point."""
@@ -15,9 +18,9 @@ def _digits(value: int, unit: int) -> str:
 
 
 def count(value: int) -> str:
-    """A count of parameters or tokens: 228_600_000_000 is "229B"."""
+    """A count of parameters or tokens: 228_600_000_000 is "229B", 999_885_952 is "1B"."""
     for name, unit in _COUNTS:
-        if abs(value) >= unit:
+        if abs(value) >= unit * ROUNDED_UP:
             return f"{_digits(value, unit)}{name}"
     return str(value)
 
@@ -38,6 +41,6 @@ def binary_bytes(value: int) -> str:
 def decimal_bytes(value: int) -> str:
     """16_600_000_000 is "16.6 GB"."""
     for name, unit in _DECIMAL:
-        if abs(value) >= unit:
+        if abs(value) >= unit * ROUNDED_UP:
             return f"{_digits(value, unit)} {name}"
     return f"{value} bytes"

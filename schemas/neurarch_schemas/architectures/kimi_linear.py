@@ -52,6 +52,8 @@ def full_attention(config: ModelConfig) -> Module:
         v_dim=config.integer("v_head_dim"),
         bias=config.flag("attention_bias"),
         extra={"g_proj": gate},
+        # Kimi Linear leaves positions to its delta attention (arXiv:2510.26692, section 4).
+        position="none" if config.model_type == "kimi_linear" else "rope",
     )
 
 

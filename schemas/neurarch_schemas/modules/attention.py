@@ -167,6 +167,7 @@ def latent_attention(
     extra: dict[str, Module | Stack | None] | None = None,
     caches: tuple[Cache, ...] = (),
     window: int | None = None,
+    position: str = "rope",
 ) -> Module:
     """Multi-head latent attention: keys and values come from one latent of ``kv_lora_rank``, queries optionally too.
 
@@ -175,7 +176,7 @@ def latent_attention(
     """
     qk_dim = nope_dim + rope_dim
     shape = AttentionShape(
-        heads, heads, qk_dim, v_dim, "latent", window, latent_dim=kv_lora_rank + rope_dim, position="rope"
+        heads, heads, qk_dim, v_dim, "latent", window, latent_dim=kv_lora_rank + rope_dim, position=position
     )
     queries: dict[str, Module | Stack | None] = {"q_proj": linear(hidden, heads * qk_dim, bias=False)}
     if q_lora_rank is not None:

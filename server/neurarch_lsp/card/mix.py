@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
 
 RECURRENT = ("state space", "linear attention", "convolution")
-SHORT = ("sliding", "chunked", "sparse", "linear", "state space", "convolution")
+MOST_LAYERS = 1000
+LONGEST_CYCLE = 10
+REGULAR = 0.9
+"""Share of layers that must be of the kind of the layer one cycle before."""
+SHORT = ("cross-attention", "sliding", "chunked", "sparse", "linear", "state space", "convolution")
 
 
 def layer_mix(analysis: Analysis) -> str | None:
@@ -30,8 +34,8 @@ def layer_mix(analysis: Analysis) -> str | None:
     named = [_sum(counts) for counts in (mixers, blocks) if any(name for name in counts)]
     if not named:
         return None
-    cycle = _cycle(stacks) if len(mixers) > 1 else None
-    first = named[0] + (f" ({cycle})" if cycle and any(mixers) else "")
+    cycle = _cycle(max(stacks, key=lambda stack: stack.length))
+    first = named[0] + (f" ({cycle})" if cycle else "") + _passes(analysis)
     return "; ".join([first, *(named[1:] if set(blocks) - {"dense", ""} else [])])
 
 
@@ -84,14 +88,31 @@ def _sum(counts: Counter[str]) -> str:
     return " + ".join(f"{times:,} {name}" for name, times in counts.items() if name)
 
 
-def _cycle(stacks: list[Stack]) -> str | None:
-    """The ratio within the longest run of layers that repeats more than one kind."""
-    runs = [run for stack in stacks for run in stack.runs if len({kinds(module)[0] for module in run.modules}) > 1]
-    if not runs:
+def _cycle(stack: Stack) -> str | None:
+    """How the kinds of mixers take turns ("5 sliding : 1 full"), where they do so nearly all the way."""
+    if stack.length > MOST_LAYERS:
         return None
-    longest = max(runs, key=lambda run: run.length)
-    counts = Counter(kinds(module)[0] for module in longest.modules)
-    return " : ".join(f"{times} {_short(name)}" for name, times in counts.items())
+    each = [kinds(module)[0] for run in stack.runs for module in run.modules * run.times]
+    mixers = [mixer for mixer in each if mixer]
+    if len(set(mixers)) < 2:
+        return None
+    for period in range(2, min(LONGEST_CYCLE, len(mixers) // 2) + 1):
+        pairs = list(zip(mixers, mixers[period:], strict=False))
+        if sum(a == b for a, b in pairs) >= REGULAR * len(pairs):
+            cycles = Counter(tuple(mixers[at : at + period]) for at in range(len(mixers) - period + 1))
+            often = max(cycles.values())
+            counts = Counter(next(cycle for cycle, times in cycles.items() if times == often))
+            words = " : ".join(f"{times} {_short(name)}" for name, times in counts.items())
+            return words if len(counts) > 1 else None
+    return None
+
+
+def _passes(analysis: Analysis) -> str:
+    """ ", run 12 times" where a layer's parameters serve more than once."""
+    tree = analysis.built.tree
+    layers = [] if tree is None else [layer for stack in text_stacks(tree) for layer, _ in stack.distinct()]
+    passes = {visit.passes for visit in analysis.visits if any(visit.module is layer for layer in layers)}
+    return f", run {max(passes)} times" if passes and max(passes) > 1 else ""
 
 
 def _short(name: str) -> str:

@@ -49,6 +49,12 @@ class Profile(Record):
     qk_norm: str | None
     """ "per head", or "per layer" where one norm spans all heads; None without one."""
     has_vocabulary_head: bool
+    windows: tuple[int, ...]
+    """Tokens that sliding and chunked attention sees, each width once."""
+    vocabulary: int | None
+    """Rows of the input embedding outside of towers."""
+    rotary_key: int
+    """MLA: how much of the cached latent is the shared rotary key."""
 
 
 def profile(analysis: Analysis) -> Profile | None:
@@ -84,7 +90,22 @@ def profile(analysis: Analysis) -> Profile | None:
             and visit.module.width_out == text.get("vocab_size")
             for visit in visits
         ),
+        windows=tuple(sorted({shape.window for shape in attentions if shape.window and shape.kind != "linear"})),
+        vocabulary=next(
+            (
+                tensor.shape[0]
+                for visit in visits
+                if visit.module.lookup and visit.part not in TOWERS
+                for tensor in visit.module.tensors
+            ),
+            None,
+        ),
+        rotary_key=width if isinstance(width := text.get("qk_rope_head_dim"), int) else 0,
     )
+
+
+def _latent(width: int, rotary_key: int) -> str:
+    return f"{width - rotary_key} + {rotary_key} rotary" if 0 < rotary_key < width else str(width)
 
 
 def attention_label(found: Profile) -> str:
@@ -95,10 +116,12 @@ def attention_label(found: Profile) -> str:
     kinds: dict[str, dict[str, None]] = {}
     for shape in growing:
         name = attention_name(shape._replace(kind="full" if shape.kind != "latent" else "latent"))
-        if name.startswith("GQA"):
-            name = f"GQA {shape.heads}:{shape.kv_heads}"
+        if name.startswith(("GQA", "MQA")):
+            name = f"{name[:3]} {shape.heads}:{shape.kv_heads}"
+        elif name == "MHA":
+            name = f"MHA, {shape.heads} heads"
         if shape.latent_dim is not None:
-            name = f"MLA, {shape.heads} heads over a latent of {shape.latent_dim}"
+            name = f"MLA, {shape.heads} heads over a latent of {_latent(shape.latent_dim, found.rotary_key)}"
         kinds.setdefault(name, {})["full" if shape.kind in ("latent", "encoder") else shape.kind] = None
     names = [
         name + (f" ({' and '.join(windows)})" if len(kinds) > 1 or list(windows) != ["full"] else "")
@@ -106,7 +129,8 @@ def attention_label(found: Profile) -> str:
     ]
     present = [concept.name for concept in found.concepts]
     extras = [extra for extra in ("QK-Norm", "partial RoPE", "attention sinks") if extra in present]
-    return "; ".join(names) + (f" with {' and '.join(extras)}" if extras else "")
+    listed = " and ".join([", ".join(extras[:-1]), extras[-1]] if len(extras) > 2 else extras)
+    return "; ".join(names) + (f" with {listed}" if extras else "")
 
 
 @cache
@@ -197,14 +221,13 @@ def _positions(attentions: dict[AttentionShape, int], config: ModelConfig) -> li
     ways = {shape.position for shape in attentions if shape.kind not in ("linear", "cross")}
     names: list[str] = []
     rotary = [entry for entry in rope_entries(config).values() if entry]
-    partial = "partial rope" in ways or any(
-        isinstance(factor := entry.get("partial_rotary_factor"), int | float) and factor < 1 for entry in rotary
-    )
+    shares = [share for entry in rotary if isinstance(share := entry.get("partial_rotary_factor"), int | float)]
+    partial = any(share < 1 for share in shares) if shares else "partial rope" in ways
     if ways & {"rope", "partial rope"}:
         names.append("partial RoPE" if partial else "RoPE")
     if any(entry.get("rope_type") == "yarn" for entry in rotary):
         names.append("YaRN")
-    names += ["NoPE"] if "none" in ways and ways - {"none", None} else []
+    names += ["NoPE"] if "none" in ways else []
     names += ["ALiBi"] if "alibi" in ways else []
     return names
 
@@ -221,7 +244,8 @@ def rope_entries(config: ModelConfig) -> dict[str, dict[str, object]]:
 
 def _older_rope(config: ModelConfig) -> dict[str, dict[str, object]]:
     """Of types that transformers does not know: the keys that were common before ``rope_parameters``."""
-    theta, rotary, width = config.get("rope_theta"), config.get("rotary_dim"), config.get("head_dim")
+    theta = next((value for key in ("rope_theta", "rotary_emb_base") if (value := config.get(key)) is not None), None)
+    rotary, width = config.get("rotary_dim"), config.get("head_dim")
     if not isinstance(theta, int | float):
         return {}
     entry: dict[str, object] = {"rope_theta": theta}

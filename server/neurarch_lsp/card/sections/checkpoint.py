@@ -68,5 +68,5 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         data["mtp_parameters"] = checkpoint.mtp_parameters
         rows.append(("MTP modules", f"{checkpoint.mtp_parameters:,} parameters besides"))
     elif found.mtp_modules:
-        rows.append(("MTP modules", f"{found.mtp_modules} declared, built by no class"))
+        rows.append(("MTP modules", f"{found.mtp_modules} declared, not built by the model class"))
     return Section("checkpoint", "Count against the checkpoint", (Facts(tuple(rows)), *notes), data)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from neurarch_schemas.config.model_config import ModelConfig
 
 
+ACTIVATIONS = (
+    "hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act", "dense_act_fn", "feed_forward_proj",
+    "activation",
+)  # fmt: skip
 _SPAN = {"per head": "each head", "per layer": "all heads of a layer"}
 
 
@@ -44,9 +48,10 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         "experts": experts(found),
         "positions": positions(text, found),
         "norm": norm(text, found, text_norm_place(analysis, text)),
-        "activation": _text(text, "hidden_act", "hidden_activation", "activation_function"),
+        "activation": _text(text, *ACTIVATIONS),
         "context": context,
-        "vocabulary": _integer(text, "vocab_size"),
+        "vocabulary": _integer(text, "vocab_size") or found.vocabulary,
+        "windows": list(found.windows),
         "tied_embeddings": tied if tied or found.has_vocabulary_head else None,
         "dtype": analysis.weights.dtype if analysis.weights else None,
         "quantization": quantization(config),
@@ -56,17 +61,19 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     }
     rows = [
         ("Scale", scale(counted)),
+        ("Active", _active(counted)),
         ("Kind", found.kind + (f" with {' and '.join(found.towers)} tower{plural}" if found.towers else "")),
         ("Attention", data["attention"]),
         ("Layers", data["layers"]),
         *(
             (
                 f"{tower['tower'].capitalize()} tower",
-                (f"{tower['layers']:,} layers, " if tower["layers"] else "")
+                (f"{tower['layers']:,} layer{'s' if tower['layers'] > 1 else ''}, " if tower["layers"] else "")
                 + f"{count(tower['parameters'])} parameters",
             )
             for tower in towers
         ),
+        ("Window", _windows(found.windows, context)),
         ("QK-Norm", found.qk_norm and f"{found.qk_norm}: one norm over {_SPAN[found.qk_norm]}"),
         ("Experts", data["experts"]),
         ("Positions", data["positions"]),
@@ -121,6 +128,20 @@ def scale(counted: ParameterCount) -> str:
     return f"{count(counted.total)} total, {count(counted.active)} active ({share:.1f} %)"
 
 
+def _active(counted: ParameterCount) -> str | None:
+    """Both readings of "active": published numbers follow now one, now the other."""
+    if counted.active_with_embeddings == counted.total:
+        return None
+    return f"{counted.active:,} a token; {count(counted.active_with_embeddings)} with the input embedding"
+
+
+def _windows(windows: tuple[int, ...], context: int | None) -> str | None:
+    if not windows:
+        return None
+    longer = " (no shorter than the context)" if context and min(windows) >= context else ""
+    return f"{' and '.join(f'{window:,}' for window in windows)} tokens{longer}"
+
+
 def experts(found: Profile) -> str | None:
     if found.routing is None:
         return None
@@ -133,9 +154,8 @@ def positions(config: ModelConfig, found: Profile) -> str | None:
     ways = sorted(dict.fromkeys(shape.position for shape in attends if shape.position), key="none".__eq__)
     if not ways:
         return None
-    names = {"rope": "RoPE", "partial rope": "partial RoPE", "alibi": "ALiBi", "none": "none (NoPE)"}
-    if any(concept.name == "partial RoPE" for concept in found.concepts):
-        names["rope"] = "partial RoPE"
+    rotary = "partial RoPE" if any(concept.name == "partial RoPE" for concept in found.concepts) else "RoPE"
+    names = {"rope": rotary, "partial rope": rotary, "alibi": "ALiBi", "none": "none (NoPE)"}
     shown = [names.get(way, way) for way in ways]
     if not any("RoPE" in name for name in shown):
         return " and ".join(dict.fromkeys(shown))
