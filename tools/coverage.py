@@ -95,6 +95,22 @@ def further_classes(found: dict[str, dict[str, str]], listed: set[str]) -> list[
     ]
 
 
+def remote_code() -> list[str]:
+    """Types outside transformers, with where the totals they are held to come from."""
+    text = (ROOT / "tests" / "data" / "remote_code_totals.jsonl").read_text(encoding="utf-8")
+    known = [json.loads(line) for line in text.splitlines()]
+    lines = [
+        "",
+        "## Models that bring their own code",
+        "",
+        "Types outside transformers, built as the code that comes with such a model does. Their totals equal these:",
+        "",
+    ]
+    return lines + [
+        f"- `{record['config']['model_type']}`: {record['parameters']:,} ({record['source']})" for record in known
+    ]
+
+
 def page(found: dict[str, dict[str, str]]) -> str:
     lines = [
         "# Architectures",
@@ -125,7 +141,7 @@ def page(found: dict[str, dict[str, str]]) -> str:
             lines += ["", "Refused:", ""]
             lines += [f"- `{model_type}`: {reason}" for model_type, reason in refused.items()]
     listed = {model_type for types in found.values() for model_type in types}
-    return "\n".join([*lines, *further_classes(classes(), listed)]) + "\n"
+    return "\n".join([*lines, *further_classes(classes(), listed), *remote_code()]) + "\n"
 
 
 def main() -> int:

@@ -12,11 +12,13 @@ from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import fused_attention
 from neurarch_schemas.modules.feed_forward import gated_mlp
-from neurarch_schemas.modules.tree import Module
+from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.tree import Module, children
+from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("internlm2",)
 
-_CONFIRMED = ("ForCausalLM", "Model")
+_CONFIRMED = ("ForCausalLM", "Model", "ForRewardModel")
 
 
 def build(config: ModelConfig) -> Module:
@@ -40,4 +42,8 @@ def build(config: ModelConfig) -> Module:
     if head_name(config.architecture) not in _CONFIRMED:
         reason = f"no published total confirms a reading of the class {config.architecture}"
         raise CannotBuild(reason, ("architectures",), Module("Layers", children=(("layers", stack),)))
+    if config.architecture.endswith("ForRewardModel"):
+        backbone = language_model(replace(config, architecture="InternLM2Model"), stack, names=names)
+        score = linear(hidden, 1, bias=False, part="head")
+        return Module(config.architecture, children=children(model=backbone, v_head=score))
     return language_model(config, stack, names=names, output="output")

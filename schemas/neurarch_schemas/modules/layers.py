@@ -55,6 +55,11 @@ def position_embedding(positions: int, width: int) -> Module:
     return embedding(positions, width, part="position")
 
 
+def stored_frequencies(scalars: int) -> Module:
+    """The frequencies of rotary positions as a persistent buffer; most classes compute them instead."""
+    return Module("RotaryEmbedding", (Tensor("inv_freq", (scalars,), "buffer"),), part="position")
+
+
 def rms_norm(width: int, type: str = "RMSNorm") -> Module:  # noqa: A002  # the field is called type everywhere
     return Module(type, (Tensor("weight", (width,)),), part="norm", width_in=width, width_out=width)
 
