@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from typing import NamedTuple
 
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
+from neurarch_rules.facts.python_shapes import CHANNELS, CONVOLUTIONS, KEEPS, POOLS, cells_left
 from neurarch_rules.facts.python_values import NOTHING, Events, Layer, Value, events
 
 RULE = RuleInfo(
@@ -20,28 +20,6 @@ RULE = RuleInfo(
 
 GIVES = {"Linear": "out_features", "Embedding": "embedding_dim"}
 TAKES = {"Linear": "in_features", "LayerNorm": "normalized_shape", "RMSNorm": "normalized_shape"}
-CONVOLUTIONS = tuple(f"Conv{kind}{size}d" for kind in ("", "Transpose") for size in (1, 2, 3))
-CHANNELS = {
-    "BatchNorm1d": "num_features",
-    "BatchNorm2d": "num_features",
-    "BatchNorm3d": "num_features",
-    "GroupNorm": "num_channels",
-}
-KEEPS = frozenset(
-    (
-        "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "ReLU", "ReLU6",
-        "GELU", "SiLU", "Mish", "ELU", "SELU", "CELU", "Tanh", "Sigmoid", "LeakyReLU", "PReLU", "Hardswish",
-        "Hardsigmoid", "Hardtanh", "Softplus", "Softsign", "LogSigmoid", "Softmax", "LogSoftmax", "Identity",
-    )
-)  # fmt: skip
-POOLS = frozenset(
-    (
-        "MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "AdaptiveAvgPool1d",
-        "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "Upsample", "ZeroPad2d", "ReflectionPad1d",
-        "ReflectionPad2d", "ReplicationPad2d", "Softmax2d",
-    )
-)  # fmt: skip
-"""Keep the channels, not the last axis."""
 
 
 class Width(NamedTuple):
@@ -107,7 +85,7 @@ def _after(layer: Layer, before: Width | None) -> Width | None:
     if layer.name in CHANNELS:
         return before
     if layer.name in POOLS:
-        return before._replace(cells=_cells(layer) if layer.name.startswith("Adaptive") else None)
+        return before._replace(cells=cells_left(layer) if layer.name.startswith("Adaptive") else None)
     if layer.name == "Flatten" and not layer.arguments and before.cells is not None:
         return Width(before.layer, before.size * before.cells, "features")
     factor = layer.integer({"PixelShuffle": "upscale_factor", "PixelUnshuffle": "downscale_factor"}.get(layer.name, ""))
@@ -117,18 +95,6 @@ def _after(layer: Layer, before: Width | None) -> Width | None:
             return Width(layer, before.size * area, "channels")
         return Width(layer, before.size // area, "channels") if before.size % area == 0 else None
     return None
-
-
-def _cells(pool: Layer) -> int | None:
-    """Positions that an adaptive pool leaves in each channel."""
-    size, axes = pool.arguments.get("output_size", NOTHING).of, int(pool.name[-2])
-    if type(size) is int:
-        return size**axes if 0 < size < 1000 else None
-    if not isinstance(size, tuple) or len(size) != axes:
-        return None
-    sides = [item.integer if isinstance(item, Value) else None for item in size]
-    known = [side for side in sides if side is not None]
-    return prod(known) if len(known) == axes else None
 
 
 def _finding(before: Width, layer: Layer, taken: int) -> Finding:

@@ -31,7 +31,8 @@ class Constructions(Binding):
         self._invoke(owner, function, instance, given, scope.certain, unknown)
         if scope.certain and self.construction is not None:
             site = Site(scope.placed, node) if node is not None else self.construction
-            self.found.built.append(Built(instance, self.times, site, self.construction, self._looker(instance)))
+            instance.look = self._looker(instance)
+            self.found.built.append(Built(instance, self.times, site, self.construction, instance.look))
         return Value(instance)
 
     def _looker(self, instance: Instance) -> Callable[[ast.expr, str], Value]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -65,8 +66,12 @@ class Layer:
 
 @dataclass
 class Instance:
+    """``look`` gives an expression over the instance (``self.config.block_size``) as its methods see it; None where it
+    is not sure that the instance is constructed."""
+
     of: ClassFacts
     attributes: dict[str, Value] = field(default_factory=dict)
+    look: Callable[[ast.expr, str], Value] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
