@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neurarch_schemas.documents import line_index
 from neurarch_schemas.documents.line_index import LineIndex, PositionEncoding
 
 TEXTS = st.text(st.sampled_from("ab \n\r\r\n\f\v\u0085\u2028é漢😀\U0010ffff"), max_size=60)
@@ -73,3 +74,25 @@ def test_lines_far_into_a_large_text() -> None:
         assert index.line_start(line) == starts[line]
         assert index.position(starts[line]) == (line, 0)
     assert [index.line_text(1), index.line_text(2)] == ["", "line 1"]
+
+
+@given(TEXTS, st.integers(1, 9))
+def test_a_line_may_be_longer_than_what_is_looked_through(text: str, block: int) -> None:
+    """Places are found from the nearest block on; with tiny blocks every line is such."""
+    plain = LineIndex(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line_index, "_BLOCK", block)
+        index = LineIndex(text)
+        for encoding in ENCODINGS:
+            for offset in range(len(text) + 1):
+                line, column = index.encoded_position(offset, encoding)
+                start = plain.line_start(line)
+                assert (line, column) == (plain.line_of(offset), units(text[start:offset], encoding))
+                assert index.encoded_offset(line, column, encoding) == plain.encoded_offset(line, column, encoding)
+
+
+def test_many_places_on_one_long_line_cost_little() -> None:
+    """A million places of a quadratic search would take hours; this ends at once or the suite is stopped."""
+    index = LineIndex("x" * 2_000_000 + "混")
+    for offset in range(0, 2_000_000, 20):
+        assert index.encoded_position(offset, "utf-16") == (0, offset)

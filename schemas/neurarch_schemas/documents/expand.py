@@ -8,8 +8,10 @@ from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.nodes import Member, Node
 from neurarch_schemas.documents.strict import NEXT, PAIR, SCALAR, SPACE, Scan, scan_string, sound_scanner
 
-PLAIN_PAIR = re.compile(r'[ \t\n\r]*"([^"\\]*)"[ \t\n\r]*:[ \t\n\r]*("[^"\\]*"|[-+.\w]+)[ \t\n\r]*,')
-"""In text known to be sound: a key and a scalar, both without escapes, and a comma. Most pairs are such."""
+_FLAT = r'\{[^{}\[\]"]*+(?:"[^"\\]*+"[^{}\[\]"]*+)*+\}'
+PLAIN_PAIR = re.compile(rf'[ \t\n\r]*+"([^"\\]*+)"[ \t\n\r]*+:[ \t\n\r]*+("[^"\\]*+"|[-+.\w]++|{_FLAT})[ \t\n\r]*+,')
+"""In text known to be sound: a key, and a scalar or an object of scalars, without escapes, and a comma. Most pairs are
+such."""
 
 
 def expand(node: Node, text: str, start: int) -> Node:

@@ -220,6 +220,15 @@ class JsonDocument:
         begin = start + node.starts[at] + member.value_start
         return Container(begin, begin + member.value_length, expand(child, self.text, begin))
 
+    def inner(self, container: Container, at: int) -> Container | None:
+        """The object or list that is the member ``at`` of a container; None for any other value."""
+        member = container.members[at]
+        child = member.node
+        if child is None:
+            return None
+        begin = container.start + container.starts[at] + member.value_start
+        return Container(begin, begin + member.value_length, expand(child, self.text, begin))
+
     @property
     def spelling(self) -> Spelling:
         """How keys and values are written."""

@@ -26,6 +26,7 @@ class LineIndex:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._units: dict[PositionEncoding, list[int]] = {}
 
     @cached_property
     def _only_newlines(self) -> bool:
@@ -104,15 +105,31 @@ class LineIndex:
         return Position(line, offset - start)
 
     def _start_before(self, offset: int) -> int:
+        """Where the line begins that ``offset`` stands on."""
+        block = offset // _BLOCK
+        found = self._start_within(block * _BLOCK, offset)
+        return self._line_starts[block] if found < 0 else found
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        """Where the line begins that each multiple of ``_BLOCK`` stands on: a file may be one line of megabytes."""
+        starts = [0]
+        for offset in range(_BLOCK, len(self.text) + 1, _BLOCK):
+            found = self._start_within(offset - _BLOCK, offset)
+            starts.append(starts[-1] if found < 0 else found)
+        return starts
+
+    def _start_within(self, begin: int, offset: int) -> int:
+        """As ``_start_before``, -1 where no line break lies between ``begin`` and ``offset``."""
         text = self.text
-        start = text.rfind("\n", 0, offset) + 1
+        start = text.rfind("\n", begin, offset) + 1
         if not self._only_newlines:
-            back = text.rfind("\r", start, offset)
+            back = text.rfind("\r", max(start, begin), offset)
             if back >= 0 and text[back + 1 : back + 2] == "\n" and back + 1 == offset:
                 # Between the two characters of one line break: still on the line it ends.
-                back = text.rfind("\r", start, back)
+                back = text.rfind("\r", max(start, begin), back)
             start = max(start, back + 1)
-        return start
+        return start or -1
 
     def offset(self, line: int, column: int) -> int:
         """Lines and columns outside the text are moved to the nearest place that exists, as LSP asks."""
@@ -126,19 +143,40 @@ class LineIndex:
         """As ``position``, with the column in units of ``encoding``."""
         offset = min(max(offset, 0), len(self.text))
         line, column = self.position(offset)
-        return Position(line, column if encoding == "utf-32" else _units(self.text[offset - column : offset], encoding))
+        if encoding == "utf-32" or self.text.isascii():
+            return Position(line, column)
+        if column > _BLOCK:
+            return Position(line, self._units_before(offset, encoding) - self._units_before(offset - column, encoding))
+        return Position(line, _units(self.text[offset - column : offset], encoding))
 
     def encoded_offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
         """As ``offset``, with the column in units of ``encoding``; inside a character counts as before it."""
-        if encoding == "utf-32" or line < 0 or line >= self.line_count:
+        if encoding == "utf-32" or line < 0 or line >= self.line_count or self.text.isascii():
             return self.offset(line, column)
-        start = self.line_start(line)
-        text = self.text[start : self.line_end(line)]
+        start, end = self.line_start(line), self.line_end(line)
         if column <= 0:
             return start
-        if text.isascii():
-            return start + min(column, len(text))
-        return start + _code_points(text, column, encoding)
+        if end - start > _BLOCK:
+            units = self._units_at_blocks(encoding)
+            wanted = self._units_before(start, encoding) + column
+            begin = (bisect_right(units, wanted) - 1) * _BLOCK
+            if begin > start:
+                column = wanted - units[begin // _BLOCK]
+                start = min(begin, end)
+        return start + _code_points(self.text[start : min(end, start + 2 * _BLOCK)], column, encoding)
+
+    def _units_before(self, offset: int, encoding: PositionEncoding) -> int:
+        block = offset // _BLOCK
+        return self._units_at_blocks(encoding)[block] + _units(self.text[block * _BLOCK : offset], encoding)
+
+    def _units_at_blocks(self, encoding: PositionEncoding) -> list[int]:
+        """Units before each multiple of ``_BLOCK``."""
+        if encoding not in self._units:
+            found = [0]
+            for start in range(0, len(self.text), _BLOCK):
+                found.append(found[-1] + _units(self.text[start : start + _BLOCK], encoding))
+            self._units[encoding] = found
+        return self._units[encoding]
 
 
 def _units(text: str, encoding: PositionEncoding) -> int:

@@ -6,33 +6,46 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from neurarch_lsp.features.poll import Poll, never
 from neurarch_schemas.documents.document import TextEdit
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.json_document import JsonDocument
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++')
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
+_LIST_ON_A_LINE = re.compile(r'\[[^\[\]{}"\n]*+(?:"(?:[^"\\\n]|\\.)*+"[^\[\]{}"\n]*+)*+\]')
+MAX_EDITS = 5_000
+"""More of them become one edit of all that lies between the first and the last: editors apply that sooner."""
 
 
-def formatted(document: JsonDocument) -> tuple[TextEdit, ...]:
+def formatted(document: JsonDocument, poll: Poll = never) -> tuple[TextEdit, ...]:
     """Edits of whitespace between tokens and nothing else; () for a file with syntax problems or comments."""
     if document.problems or document.value_span("") is None:
         return ()
     text = document.text
     newline = "\r\n" if "\r\n" in text else "\n"
-    indent = _indent(text)
-    tokens = list(_TOKEN.finditer(text))
     edits: list[TextEdit] = []
     before = 0
-    for token, gap in zip(tokens, _gaps(text, tokens, indent, newline), strict=True):
+    for token, gap in _gaps(text, _indent(text), newline):
+        poll()
         if text[before : token.start()] != gap:
             edits.append(TextEdit((before, token.start()), gap))
         before = token.end()
     tail = newline if text[before:].strip() == "" and "\n" in text[before:] else ""
     if text[before:] != tail:
         edits.append(TextEdit((before, len(text)), tail))
-    return tuple(edits)
+    return tuple(edits) if len(edits) <= MAX_EDITS else (_joined(text, edits, poll),)
+
+
+def _joined(text: str, edits: list[TextEdit], poll: Poll) -> TextEdit:
+    parts: list[str] = []
+    before = edits[0].span[0]
+    for edit in edits:
+        poll()
+        parts += (text[before : edit.span[0]], edit.text)
+        before = edit.span[1]
+    return TextEdit((edits[0].span[0], before), "".join(parts))
 
 
 def _indent(text: str) -> str:
@@ -41,45 +54,24 @@ def _indent(text: str) -> str:
     return match[1] if match else "  "
 
 
-def _gaps(text: str, tokens: list[re.Match[str]], indent: str, newline: str) -> Iterator[str]:
-    """The whitespace before each token."""
+def _gaps(text: str, indent: str, newline: str) -> Iterator[tuple[re.Match[str], str]]:
+    """The tokens, each with the whitespace that belongs before it."""
     depth = 0
-    inline_until = -1
+    inline_until = 0
     before = ""
-    for number, token in enumerate(tokens):
+    for token in _TOKEN.finditer(text):
         mark = token.group()
         if mark in ("}", "]"):
             depth -= 1
-        if number <= inline_until:
-            yield " " if before == "," or (before == ":" and mark != "") else ""
-        elif before == "" or mark in (",", ":"):
-            yield ""
-        elif before == ":":
-            yield " "
-        elif before in ("{", "[") and mark in ("}", "]"):
-            yield ""
+        if token.start() < inline_until:
+            gap = " " if before == "," else ""
+        elif before == "" or mark in (",", ":") or (before in ("{", "[") and mark in ("}", "]")):
+            gap = ""
         else:
-            yield newline + indent * depth
+            gap = " " if before == ":" else newline + indent * depth
+        yield token, gap
         if mark in ("{", "["):
             depth += 1
-            end = _closing(tokens, number)
-            if number > inline_until and end is not None and _stays_inline(text, tokens, number, end):
-                inline_until = end
+            inline = _LIST_ON_A_LINE.match(text, token.start()) if mark == "[" else None
+            inline_until = inline_until if inline is None else inline.end()
         before = mark if mark in ("{", "[", "}", "]", ":", ",") else "x"
-
-
-def _closing(tokens: list[re.Match[str]], start: int) -> int | None:
-    """The bracket that closes a list of scalars; None where something is nested, or for an object."""
-    if tokens[start].group() != "[":
-        return None
-    for number in range(start + 1, len(tokens)):
-        mark = tokens[number].group()
-        if mark == "]":
-            return number
-        if mark in ("{", "[", "}"):
-            return None
-    return None
-
-
-def _stays_inline(text: str, tokens: list[re.Match[str]], start: int, end: int) -> bool:
-    return "\n" not in text[tokens[start].start() : tokens[end].end()]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from neurarch_lsp.features.poll import Poll, never
 from neurarch_lsp.render.key_facts import configs, value_text
 from neurarch_lsp.render.layers import layer_runs
 from neurarch_schemas.documents.pointer import join_pointer, parent_pointer
@@ -13,7 +14,7 @@ from neurarch_schemas.documents.pointer import join_pointer, parent_pointer
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.documents.document import Span
-    from neurarch_schemas.documents.json_document import JsonDocument
+    from neurarch_schemas.documents.json_document import Container, JsonDocument
 
 SymbolKind = Literal["object", "list", "string", "number", "boolean", "null", "layers"]
 MAX_SYMBOLS = 3_000
@@ -33,34 +34,42 @@ class Symbol:
     children: tuple[Symbol, ...] = ()
 
 
-def symbols(document: JsonDocument, analysis: Analysis | None) -> tuple[Symbol, ...]:
+def symbols(document: JsonDocument, analysis: Analysis | None, poll: Poll = never) -> tuple[Symbol, ...]:
     """The keys of the document, objects with their children; lists are one symbol. At most ``MAX_SYMBOLS``."""
     budget = [MAX_SYMBOLS]
     layered = _layer_symbols(analysis) if analysis is not None else {}
-    return tuple(_symbols(document, "", budget, layered))
+    root = document.container("")
+    return tuple(_symbols(document, root, "", budget, layered, poll)) if root is not None else ()
 
 
 def _symbols(
-    document: JsonDocument, pointer: str, budget: list[int], layered: dict[str, tuple[Symbol, ...]]
+    document: JsonDocument,
+    container: Container,
+    pointer: str,
+    budget: list[int],
+    layered: dict[str, tuple[Symbol, ...]],
+    poll: Poll,
 ) -> Iterator[Symbol]:
-    container = document.container(pointer)
-    if container is None or container.kind != "object":
+    if container.kind != "object":
         return
-    for member, start in zip(container.members, container.starts, strict=True):
-        if member.key is None or budget[0] <= 0:
+    members = list(zip(container.members, container.starts, strict=True))[: max(0, budget[0])]
+    # All members of an object come before what is inside them.
+    budget[0] -= len(members)
+    for at, (member, start) in enumerate(members):
+        if member.key is None:
             continue
-        budget[0] -= 1
+        poll()
         begin = container.start + start
         inner = join_pointer(pointer, member.key)
-        kind = _kind(member.value)
-        children = tuple(_symbols(document, inner, budget, layered)) if kind == "object" else layered.get(inner, ())
+        below = document.inner(container, at) if isinstance(member.value, dict) else None
+        children = layered.get(inner, ()) if below is None else _symbols(document, below, inner, budget, layered, poll)
         yield Symbol(
             name=member.key or '""',
             detail=_detail(member.value) if member.value_length >= 0 else "",
-            kind=kind,
+            kind=_kind(member.value),
             span=(begin, begin + member.length),
             name_span=(begin, begin + member.key_length),
-            children=children,
+            children=tuple(children),
         )
 
 
@@ -113,28 +122,52 @@ def _detail(value: object) -> str:
     return value_text(value, 40)
 
 
-def folds(document: JsonDocument, limit: int | None = None) -> list[tuple[int, int]]:
+def folds(document: JsonDocument, limit: int | None = None, poll: Poll = never) -> list[tuple[int, int]]:
     """First and last line of every object and list that spans lines; the innermost ones go first when there are
     more than ``limit``."""
     most = min(MAX_FOLDS, limit) if limit is not None else MAX_FOLDS
-    found: list[tuple[int, int]] = []
-    level = [""]
-    while level and len(found) < most:
-        below: list[str] = []
-        for pointer in level:
-            container = document.container(pointer)
-            if container is None:
-                continue
-            first, last = document.lines.line_of(container.start), document.lines.line_of(container.end - 1)
-            if last > first:
-                found.append((first, last))
-                if len(found) >= most:
-                    break
-            for at, member in enumerate(container.members):
-                if isinstance(member.value, dict | list):
-                    below.append(join_pointer(pointer, at if member.key is None else member.key))
+    root = document.container("")
+    if root is None:
+        return []
+    found: set[tuple[int, int]] = set()
+    for fold in _folds(document, root, poll):
+        if len(found) >= most:
+            break
+        found.add(fold)
+    return sorted(found)
+
+
+def _folds(document: JsonDocument, root: Container, poll: Poll) -> Iterator[tuple[int, int]]:
+    """Level by level, outermost first."""
+    outermost = _lines(document, (root.start, root.end))
+    if outermost[1] > outermost[0]:
+        yield outermost
+    level = [root]
+    while level:
+        below: list[Container] = []
+        for container in level:
+            for at, (member, start) in enumerate(zip(container.members, container.starts, strict=True)):
+                if not isinstance(member.value, dict | list):
+                    continue
+                poll()
+                begin = container.start + start + member.value_start
+                first, last = _lines(document, (begin, begin + member.value_length))
+                if last == first:
+                    continue
+                yield first, last
+                inner = document.inner(container, at) if _is_nested(member.value) else None
+                if inner is not None:
+                    below.append(inner)
         level = below
-    return sorted(set(found))
+
+
+def _is_nested(value: object) -> bool:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(isinstance(each, dict | list) for each in inside)
+
+
+def _lines(document: JsonDocument, span: Span) -> tuple[int, int]:
+    return document.lines.line_of(span[0]), document.lines.line_of(max(span[0], span[1] - 1))
 
 
 def selections(document: JsonDocument, offset: int) -> tuple[Span, ...]:

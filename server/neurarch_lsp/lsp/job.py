@@ -7,8 +7,9 @@ import time
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
+from neurarch_lsp.features.poll import Poll
 from neurarch_lsp.lsp import editor_settings, uris
 from neurarch_lsp.lsp.folders import FolderCache
 from neurarch_lsp.lsp.open_documents import OpenDocument
@@ -87,19 +88,13 @@ class Analysed:
         return tuple(finding for finding in self.findings if finding.rule not in self.hidden)
 
 
-class Poll(Protocol):
-    """What a job asks between two steps; a scheduler's ticket is one."""
-
-    def poll(self) -> None: ...
-
-
-def run(job: Job, ticket: Poll) -> Analysed:
+def run(job: Job, poll: Poll) -> Analysed:
     """Parse, analyse, lint. Raises Superseded between two steps when a newer version has arrived.
 
     A defect of ours is logged and told by ``failure``; it never takes the server down.
     """
     try:
-        return _run(job, ticket)
+        return _run(job, poll)
     except Superseded:
         raise
     except Exception as error:
@@ -108,7 +103,7 @@ def run(job: Job, ticket: Poll) -> Analysed:
         return Analysed(job.document, None, Options(), "the analysis failed", failure=type(error).__name__)
 
 
-def _run(job: Job, ticket: Poll) -> Analysed:
+def _run(job: Job, poll: Poll) -> Analysed:
     from neurarch_lsp.features import settings_file
     from neurarch_rules.engine.analyse import analyse
 
@@ -122,10 +117,10 @@ def _run(job: Job, ticket: Poll) -> Analysed:
     if document.language == "toml":
         return Analysed(document, None, options, "a TOML file", settings_problem=problem)
     if document.language == "python" or name.endswith((".py", ".pyi")):
-        return _run_python(job, ticket, options, problem, excluded)
+        return _run_python(job, poll, options, problem, excluded)
     json_document = _parse(job)
     marks["parsed"] = time.perf_counter()
-    ticket.poll()
+    poll()
     folder = job.folders.get(document.path, json_document.data)
     analysis = analyse(json_document, document.path or _assumed_name(document), folder)
     marks["analysed"] = time.perf_counter()
@@ -138,7 +133,7 @@ def _run(job: Job, ticket: Poll) -> Analysed:
             document, analysis, options, "excluded by the settings", json_document, settings_problem=problem
         )
 
-    result = _lint(analysis, options, ticket, document.uri)
+    result = _lint(analysis, options, poll, document.uri)
     marks["linted"] = time.perf_counter()
     return Analysed(
         document,
@@ -153,7 +148,7 @@ def _run(job: Job, ticket: Poll) -> Analysed:
     )
 
 
-def _run_python(job: Job, ticket: Poll, options: Options, problem: SettingsError | None, excluded: bool) -> Analysed:
+def _run_python(job: Job, poll: Poll, options: Options, problem: SettingsError | None, excluded: bool) -> Analysed:
     from neurarch_rules.engine.analyse import analyse
     from neurarch_schemas.documents.python_document import PythonDocument
 
@@ -166,8 +161,8 @@ def _run_python(job: Job, ticket: Poll, options: Options, problem: SettingsError
         return Analysed(document, None, options, "Python without model code", settings_problem=problem)
     if excluded:
         return Analysed(document, None, options, "excluded by the settings", settings_problem=problem)
-    ticket.poll()
-    result = _lint(cast("Analysis", found), options, ticket, document.uri)
+    poll()
+    result = _lint(cast("Analysis", found), options, poll, document.uri)
     return Analysed(
         document,
         None,
@@ -180,11 +175,11 @@ def _run_python(job: Job, ticket: Poll, options: Options, problem: SettingsError
     )
 
 
-def _lint(analysis: Analysis, options: Options, ticket: Poll, uri: str) -> Result:
+def _lint(analysis: Analysis, options: Options, poll: Poll, uri: str) -> Result:
     from neurarch_rules.engine import run as engine
 
     def clock() -> float:
-        ticket.poll()
+        poll()
         return time.perf_counter()
 
     result = engine.run(analysis, options, clock=clock)

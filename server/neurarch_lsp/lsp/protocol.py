@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from neurarch_lsp.lsp import client_features, commands, registration
+from neurarch_lsp.lsp.encoded import Encoded
 
 if TYPE_CHECKING:
     from neurarch_lsp.lsp.server import NeurarchServer
@@ -69,6 +71,23 @@ class NeurarchProtocol(LanguageServerProtocol):
         except Exception as error:
             logger.exception("cannot handle %s", message.get("method", "a response"))
             self._server._report_server_error(error, JsonRpcInternalError)
+
+    def _send_response(self, msg_id: int | str, result: Any = None, error: types.ResponseError | None = None) -> None:
+        if error is None and isinstance(result, Encoded):
+            self._write(b'{"jsonrpc": "2.0", "id": %b, "result": %b}' % (json.dumps(msg_id).encode(), result))
+        else:
+            super()._send_response(msg_id, result, error)
+
+    def publish_diagnostics(self, uri: str, version: int | None, diagnostics: Encoded) -> None:
+        about = {"uri": uri} if version is None else {"uri": uri, "version": version}
+        self._write(
+            b'{"jsonrpc": "2.0", "method": "%b", "params": {%b, "diagnostics": %b}}'
+            % (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS.encode(), json.dumps(about)[1:-1].encode(), diagnostics)
+        )
+
+    def _write(self, body: bytes) -> None:
+        if self.writer is not None:
+            self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def _handle_cancel_notification(self, msg_id: int | str) -> None:
         # Cancelling a request that has just been answered is normal, and no reason for a warning.

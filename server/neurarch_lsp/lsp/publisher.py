@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from neurarch_lsp.features.poll import never
 from neurarch_lsp.lsp import uris, workspace_watch
 from neurarch_lsp.lsp.diagnostics import to_diagnostics
+from neurarch_lsp.lsp.encoded import Encoded, encoded
 from neurarch_lsp.lsp.positions import positions_of
+from neurarch_lsp.lsp.requests import off_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,7 +70,7 @@ async def push_workspace(server: NeurarchServer) -> None:
     """Diagnostics of files that are not open, for a client that cannot pull them; cleared where they are gone."""
     found: set[str] = set()
     async for analysed in server.scan.results(server):
-        items = diagnostics_of(server, analysed)
+        items = await diagnostics_of(server, analysed)
         if items:
             found.add(analysed.document.uri)
             _send(server, analysed.document.uri, None, items)
@@ -80,18 +83,33 @@ async def push_workspace(server: NeurarchServer) -> None:
 async def _publish(server: NeurarchServer, key: str) -> None:
     """Wait for the newest version, however many come meanwhile, and publish that one."""
     try:
-        analysed = await server.scheduler.newest(key)
+        while (analysed := await server.scheduler.newest(key)) is not None:
+            _tell_problem(server, analysed)
+            text = await off_loop(server, _as_text, server, analysed)
+            if server.scheduler.finished(key) is analysed:
+                server.protocol.publish_diagnostics(analysed.document.uri, analysed.document.version, text)
+                return
     finally:
         server.publishing.discard(key)
-    if analysed is not None:
-        _send(server, analysed.document.uri, analysed.document.version, diagnostics_of(server, analysed))
 
 
-def diagnostics_of(server: NeurarchServer, analysed: Analysed) -> list[types.Diagnostic]:
+async def diagnostics_of(server: NeurarchServer, analysed: Analysed) -> list[types.Diagnostic]:
+    _tell_problem(server, analysed)
+    return await off_loop(server, _diagnostics, server, analysed)
+
+
+def _diagnostics(server: NeurarchServer, analysed: Analysed) -> list[types.Diagnostic]:
+    return to_diagnostics(analysed, positions_of(analysed.document, server.documents.encoding), server.client)
+
+
+def _as_text(server: NeurarchServer, analysed: Analysed) -> Encoded:
+    return encoded(_diagnostics(server, analysed), server.unstructured, never)
+
+
+def _tell_problem(server: NeurarchServer, analysed: Analysed) -> None:
     """A settings file that cannot be used is told once: its own buffer may not be open."""
     if analysed.settings_problem is not None:
         server.tell_once(f"settings not used: {analysed.settings_problem}")
-    return to_diagnostics(analysed, positions_of(analysed.document, server.documents.encoding), server.client)
 
 
 def _send(server: NeurarchServer, uri: str, version: int | None, items: list[types.Diagnostic]) -> None:

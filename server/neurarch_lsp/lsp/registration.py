@@ -14,6 +14,8 @@ from pygls.exceptions import JsonRpcException
 
 from neurarch_lsp.lsp import editor_settings
 from neurarch_lsp.lsp.client_features import ClientFeatures
+from neurarch_lsp.lsp.encoded import encoded
+from neurarch_lsp.lsp.requests import in_steps
 
 if TYPE_CHECKING:
     from neurarch_lsp.lsp.server import NeurarchServer
@@ -33,6 +35,8 @@ class Feature:
     options: Callable[[], Any] | None = None
     when: Callable[[ClientFeatures], bool] = lambda _: True
     notification: bool = False
+    long: bool = False
+    """The answer may have thousands of items: it becomes JSON off the event loop."""
 
 
 def _completion_options() -> types.CompletionOptions:
@@ -77,29 +81,31 @@ FEATURES = (
         "text_document_diagnostic",
         _diagnostic_options,
         when=lambda client: client.pull_diagnostics,
+        long=True,
     ),
-    Feature(types.WORKSPACE_DIAGNOSTIC, "workspace_diagnostic", when=lambda client: client.pull_diagnostics),
+    Feature(types.WORKSPACE_DIAGNOSTIC, "workspace_diagnostic", when=lambda client: client.pull_diagnostics, long=True),
     Feature(
         types.TEXT_DOCUMENT_FORMATTING,
         "text_document_formatting",
         when=lambda client: not editor_settings.has_own_servers(client.name),
+        long=True,
     ),
     Feature(types.TEXT_DOCUMENT_HOVER, "text_document_hover"),
-    Feature(types.TEXT_DOCUMENT_COMPLETION, "text_document_completion", _completion_options),
+    Feature(types.TEXT_DOCUMENT_COMPLETION, "text_document_completion", _completion_options, long=True),
     Feature(types.COMPLETION_ITEM_RESOLVE, "completion_item_resolve"),
-    Feature(types.TEXT_DOCUMENT_INLAY_HINT, "text_document_inlay_hint"),
+    Feature(types.TEXT_DOCUMENT_INLAY_HINT, "text_document_inlay_hint", long=True),
     Feature(types.INLAY_HINT_RESOLVE, "inlay_hint_resolve"),
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "text_document_code_lens"),
-    Feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, "text_document_document_symbol"),
-    Feature(types.TEXT_DOCUMENT_FOLDING_RANGE, "text_document_folding_range"),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, "text_document_document_symbol", long=True),
+    Feature(types.TEXT_DOCUMENT_FOLDING_RANGE, "text_document_folding_range", long=True),
     Feature(types.TEXT_DOCUMENT_SELECTION_RANGE, "text_document_selection_range"),
-    Feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, "text_document_document_link"),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, "text_document_document_link", long=True),
     Feature(types.TEXT_DOCUMENT_DEFINITION, "text_document_definition"),
-    Feature(types.TEXT_DOCUMENT_REFERENCES, "text_document_references"),
-    Feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, "text_document_document_highlight"),
+    Feature(types.TEXT_DOCUMENT_REFERENCES, "text_document_references", long=True),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, "text_document_document_highlight", long=True),
     Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "text_document_prepare_rename"),
     Feature(types.TEXT_DOCUMENT_RENAME, "text_document_rename", _rename_options),
-    Feature(types.TEXT_DOCUMENT_CODE_ACTION, "text_document_code_action", _code_action_options),
+    Feature(types.TEXT_DOCUMENT_CODE_ACTION, "text_document_code_action", _code_action_options, long=True),
     Feature(types.CODE_ACTION_RESOLVE, "code_action_resolve"),
 )
 
@@ -132,7 +138,8 @@ def _requested(server: NeurarchServer, feature: Feature) -> Callable[[Any], Any]
     async def handle(params: Any = None) -> Any:
         started = time.perf_counter()
         try:
-            return await load(feature.module).handle(server, params)
+            answer = await load(feature.module).handle(server, params)
+            return await in_steps(server, encoded, answer, server.unstructured) if feature.long else answer
         except JsonRpcException:
             raise
         except Exception:

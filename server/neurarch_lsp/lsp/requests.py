@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from neurarch_lsp.lsp.job import Analysed
+    from neurarch_lsp.lsp.loop_turn import LoopTurn
     from neurarch_lsp.lsp.server import NeurarchServer
     from neurarch_schemas.analysis import Analysis
 
@@ -37,6 +38,35 @@ async def config_of(server: NeurarchServer, data: object) -> tuple[Analysed, Ana
     if analysed is None or not isinstance(pointer, str) or not isinstance(number, int) or number >= len(configs):
         return None
     return analysed, configs[number], pointer
+
+
+class Abandoned(Exception):
+    """The request was cancelled: what it asked for is not computed to its end."""
+
+
+class _Wish:
+    """Whether a request still waits; set on the event loop, read by its worker."""
+
+    __slots__ = ("_turn", "over")
+
+    def __init__(self, turn: LoopTurn) -> None:
+        self._turn = turn
+        self.over = False
+
+    def poll(self) -> None:
+        self._turn.poll()
+        if self.over:
+            raise Abandoned
+
+
+async def in_steps(server: NeurarchServer, function: Callable[..., Result], *arguments: object) -> Result:
+    """As ``off_loop``, for what may read a whole document: ``function`` gets one argument more, which it calls between
+    two steps, and which ends it once the request has been cancelled."""
+    wish = _Wish(server.turn)
+    try:
+        return await off_loop(server, function, *arguments, wish.poll)
+    finally:
+        wish.over = True
 
 
 async def off_loop(server: NeurarchServer, function: Callable[..., Result], *arguments: object) -> Result:

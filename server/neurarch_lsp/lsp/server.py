@@ -15,6 +15,7 @@ from neurarch_lsp.lsp import parent_process
 from neurarch_lsp.lsp.client_features import ClientFeatures
 from neurarch_lsp.lsp.folders import FolderCache
 from neurarch_lsp.lsp.interpreter_process import InterpreterProcess
+from neurarch_lsp.lsp.loop_turn import LoopTurn
 from neurarch_lsp.lsp.open_documents import OpenDocuments
 from neurarch_lsp.lsp.protocol import NeurarchProtocol
 from neurarch_lsp.lsp.scheduler import Scheduler, Ticket
@@ -54,10 +55,11 @@ class NeurarchServer(LanguageServer):
         )
         self.client = ClientFeatures()
         self.documents = OpenDocuments("utf-16")
+        self.turn = LoopTurn()
         self.pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-request")
         """For what single requests compute, so that they never wait behind analyses."""
         self.scheduler: Scheduler[Job, Analysed] = Scheduler(
-            ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-analysis"), _work
+            ThreadPoolExecutor(WORKERS, thread_name_prefix="neurarch-analysis"), self._work
         )
         self.settings = SessionSettings()
         self.parsed: dict[str, JsonDocument] = {}
@@ -88,13 +90,22 @@ class NeurarchServer(LanguageServer):
             parent_process.watch(params.process_id, asyncio.get_running_loop(), lambda: self.end(1))
 
     def unstructured(self, value: object) -> object:
-        """An LSP value as plain JSON, for the payload of ``$/progress``."""
+        """An LSP value as plain JSON."""
         return self.protocol._converter.unstructure(value)
 
     def job(self, document: OpenDocument) -> Job:
         from neurarch_lsp.lsp.job import Job
 
         return Job(document, self.settings.of(document.uri), self.client.name, self.parsed, self.folders)
+
+    def _work(self, job: Job, ticket: Ticket) -> Analysed:
+        from neurarch_lsp.lsp import job as jobs
+
+        def poll() -> None:
+            self.turn.poll()
+            ticket.poll()
+
+        return jobs.run(job, poll)
 
     def end(self, code: int) -> None:
         """End the session; the first code given counts."""
@@ -125,9 +136,3 @@ class NeurarchServer(LanguageServer):
     def report_server_error(self, error: Exception, source: ServerErrors) -> None:
         """pygls would pop up a message for each; the handlers have logged theirs already."""
         logger.debug("reported by pygls as %s", source, exc_info=error)
-
-
-def _work(job: Job, ticket: Ticket) -> Analysed:
-    from neurarch_lsp.lsp import job as jobs
-
-    return jobs.run(job, ticket)

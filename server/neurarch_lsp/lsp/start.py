@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 
-SECONDS_BETWEEN_THREADS = 0.001
+SECONDS_BETWEEN_THREADS = 0.0002
 
 
 def serve(*, tcp: str | None = None, log_level: str = "WARNING", log_file: str | None = None) -> int:
@@ -76,9 +76,11 @@ async def _serve_stdio(source: BinaryIO, sink: BinaryIO) -> int:
     from neurarch_lsp.lsp.transport import PipeWriter, start_pipe_reader
 
     server = NeurarchServer()
-    server.protocol.set_writer(PipeWriter(sink))
-    start_pipe_reader(source, server.protocol, lambda: server.end(1))
+    writer = PipeWriter(sink)
+    server.protocol.set_writer(writer)
+    start_pipe_reader(source, server.protocol, server.turn, lambda: server.end(1))
     code = await server.ended()
+    writer.flush()
     server.interpreter.end()
     return code
 
@@ -97,7 +99,7 @@ async def _serve_tcp(host: str, port: int) -> int:
             return
         taken = True
         server.protocol.set_writer(writer)
-        await read_socket(reader, server.protocol)
+        await read_socket(reader, server.protocol, server.turn)
         server.end(1)
 
     listener = await asyncio.start_server(connected, host, port)

@@ -1,4 +1,8 @@
-"""Reads framed JSON-RPC messages from a pipe or a socket and hands them to the event loop, one hop a message."""
+"""Reads framed JSON-RPC messages from a pipe or a socket and hands them to the event loop; writes the answers.
+
+Each read, write and wake-up gives the interpreter lock away and has to wait for it again while others compute. So
+messages that come together are handed over together, and answers that are ready together are written together.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ import asyncio
 import json
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol
+
+from neurarch_lsp.lsp.loop_turn import LoopTurn
 
 logger = logging.getLogger(__name__)
 
@@ -20,16 +27,28 @@ class Receiver(Protocol):
 
 
 class PipeWriter:
-    """The writer interface of pygls over a binary stream. Only the event loop writes."""
+    """The writer interface of pygls over a binary stream. Only the event loop writes, at the end of its turn."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._waiting: list[bytes] = []
 
     def write(self, data: bytes) -> None:
-        self._stream.write(data)
-        self._stream.flush()
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._waiting.append(data)
+
+    def flush(self) -> None:
+        data = b"".join(self._waiting)
+        self._waiting.clear()
+        try:
+            self._stream.write(data)
+            self._stream.flush()
+        except OSError:  # the client has gone: the end of the input says so too
+            logger.debug("the output was closed", exc_info=True)
 
     def close(self) -> None:
+        self.flush()
         self._stream.close()
 
 
@@ -57,20 +76,31 @@ def deliver(body: bytes, receiver: Receiver) -> None:
     receiver.receive(message)
 
 
-def start_pipe_reader(stream: BinaryIO, receiver: Receiver, ended: Callable[[], None]) -> threading.Thread:
+def start_pipe_reader(
+    stream: BinaryIO, receiver: Receiver, turn: LoopTurn, ended: Callable[[], None]
+) -> threading.Thread:
     """Read ``stream`` on a daemon thread; ``receiver`` and ``ended`` are called on the running event loop."""
     loop = asyncio.get_running_loop()
+    waiting: deque[bytes] = deque()
 
-    def call(function: Callable[..., None], *arguments: Any) -> None:
+    def call(function: Callable[[], None]) -> None:
         try:
-            loop.call_soon_threadsafe(function, *arguments)
+            loop.call_soon_threadsafe(function)
         except RuntimeError:  # the loop has been closed: the process is about to end
             logger.debug("message after the end of the session")
+
+    def deliver_all() -> None:
+        while waiting:
+            deliver(waiting.popleft(), receiver)
+        turn.end()
 
     def read() -> None:
         try:
             while (body := _read_message(stream)) is not None:
-                call(deliver, body, receiver)
+                turn.begin()
+                waiting.append(body)
+                if len(waiting) == 1:
+                    call(deliver_all)
         except (OSError, ValueError):
             logger.debug("the input was closed", exc_info=True)
         call(ended)
@@ -91,7 +121,7 @@ def _read_message(stream: BinaryIO) -> bytes | None:
     return None
 
 
-async def read_socket(reader: asyncio.StreamReader, receiver: Receiver) -> None:
+async def read_socket(reader: asyncio.StreamReader, receiver: Receiver, turn: LoopTurn) -> None:
     """Read messages from a socket until it ends."""
     length: int | None = None
     try:
@@ -99,7 +129,10 @@ async def read_socket(reader: asyncio.StreamReader, receiver: Receiver) -> None:
             if line.strip():
                 length = content_length(line) if length is None else length
             elif length is not None:
-                deliver(await reader.readexactly(length), receiver)
+                body = await reader.readexactly(length)
+                turn.begin()
+                deliver(body, receiver)
+                turn.end()
                 length = None
     except (asyncio.IncompleteReadError, ConnectionError):
         logger.debug("the connection was lost", exc_info=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from neurarch_lsp.features.poll import never
 from neurarch_lsp.lsp import uris
 from neurarch_lsp.lsp.folders import FolderCache
 from neurarch_lsp.lsp.open_documents import History, OpenDocument
@@ -80,13 +81,6 @@ class WorkspaceScan:
         return analysed
 
 
-class _Never:
-    """The ticket of a job that nothing supersedes."""
-
-    def poll(self) -> None:
-        return None
-
-
 def _analyse(path: str, uri: str, settings: DocumentSettings, client_name: str) -> Analysed | None:
     from neurarch_lsp.lsp.job import Job, run
 
@@ -96,7 +90,7 @@ def _analyse(path: str, uri: str, settings: DocumentSettings, client_name: str) 
     except OSError:
         return None
     document = OpenDocument(uri, "json", 0, text, LineIndex(text), path, History(0))
-    return run(Job(document, settings, client_name, {}, FolderCache()), _Never())
+    return run(Job(document, settings, client_name, {}, FolderCache()), never)
 
 
 def _folders(server: NeurarchServer) -> list[str]:

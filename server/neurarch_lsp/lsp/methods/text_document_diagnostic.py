@@ -14,7 +14,7 @@ async def handle(
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     document = server.documents.get(params.text_document.uri)
     analysed = await server.scheduler.newest(document.key) if document else None
-    items = diagnostics_of(server, analysed) if analysed else []
+    items = await diagnostics_of(server, analysed) if analysed else []
     identity = result_id(items)
     if identity == params.previous_result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(identity)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from lsprotocol import types
 
 from neurarch_lsp.features.outline import Symbol, symbols
+from neurarch_lsp.features.poll import Poll
 from neurarch_lsp.lsp.positions import Positions
 from neurarch_lsp.lsp.python_requests import class_models
-from neurarch_lsp.lsp.requests import newest, off_loop
+from neurarch_lsp.lsp.requests import in_steps, newest, off_loop
 from neurarch_lsp.lsp.server import NeurarchServer
 
 KINDS = {
@@ -36,24 +37,34 @@ async def handle(
     elif analysed.analysis is None:
         return []
     else:
-        found = await off_loop(server, symbols, analysed.analysis.document, analysed.analysis)
-    if server.client.hierarchical_symbols:
-        return [_nested(symbol, positions) for symbol in found]
+        found = await in_steps(server, symbols, analysed.analysis.document, analysed.analysis)
+    convert = _nested if server.client.hierarchical_symbols else _flat
+    return await in_steps(server, convert, found, analysed.document.uri, positions)
+
+
+def _nested(symbols: tuple[Symbol, ...], uri: str, positions: Positions, poll: Poll) -> list[types.DocumentSymbol]:
+    found: list[types.DocumentSymbol] = []
+    for symbol in symbols:
+        poll()
+        found.append(
+            types.DocumentSymbol(
+                name=symbol.name,
+                detail=symbol.detail or None,
+                kind=KINDS[symbol.kind],
+                range=positions.range(symbol.span),
+                selection_range=positions.range(symbol.name_span),
+                children=_nested(symbol.children, uri, positions, poll) or None,
+            )
+        )
+    return found
+
+
+def _flat(symbols: tuple[Symbol, ...], uri: str, positions: Positions, poll: Poll) -> list[types.SymbolInformation]:
     flat: list[types.SymbolInformation] = []
-    for symbol in found:
-        _flatten(symbol, None, analysed.document.uri, positions, flat)
+    for symbol in symbols:
+        poll()
+        _flatten(symbol, None, uri, positions, flat)
     return flat
-
-
-def _nested(symbol: Symbol, positions: Positions) -> types.DocumentSymbol:
-    return types.DocumentSymbol(
-        name=symbol.name,
-        detail=symbol.detail or None,
-        kind=KINDS[symbol.kind],
-        range=positions.range(symbol.span),
-        selection_range=positions.range(symbol.name_span),
-        children=[_nested(child, positions) for child in symbol.children] or None,
-    )
 
 
 def _flatten(

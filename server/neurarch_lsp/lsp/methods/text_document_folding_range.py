@@ -5,8 +5,10 @@ from __future__ import annotations
 from lsprotocol import types
 
 from neurarch_lsp.features.outline import folds
-from neurarch_lsp.lsp.requests import newest, off_loop
+from neurarch_lsp.features.poll import Poll
+from neurarch_lsp.lsp.requests import in_steps, newest
 from neurarch_lsp.lsp.server import NeurarchServer
+from neurarch_schemas.documents.json_document import JsonDocument
 
 
 async def handle(server: NeurarchServer, params: types.FoldingRangeParams) -> list[types.FoldingRange]:
@@ -14,5 +16,13 @@ async def handle(server: NeurarchServer, params: types.FoldingRangeParams) -> li
     known = await newest(server, params.text_document)
     if known is None or known[0].analysis is None:
         return []
-    found = await off_loop(server, folds, known[0].analysis.document, server.client.fold_limit)
-    return [types.FoldingRange(first, last - 1) for first, last in found if last - 1 > first]
+    return await in_steps(server, _ranges, known[0].analysis.document, server.client.fold_limit)
+
+
+def _ranges(document: JsonDocument, limit: int | None, poll: Poll) -> list[types.FoldingRange]:
+    found: list[types.FoldingRange] = []
+    for first, last in folds(document, limit, poll):
+        poll()
+        if last - 1 > first:
+            found.append(types.FoldingRange(first, last - 1))
+    return found

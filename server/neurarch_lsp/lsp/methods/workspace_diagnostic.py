@@ -31,7 +31,7 @@ async def _collect(
     items: list[Item] = []
     seen: set[str] = set()
     async for analysed in server.scan.results(server):
-        diagnostics = diagnostics_of(server, analysed)
+        diagnostics = await diagnostics_of(server, analysed)
         identity, uri = result_id(diagnostics), analysed.document.uri
         seen.add(uri)
         if previous.get(uri) != identity and (diagnostics or uri in previous):
