@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neurarch_schemas.interpreter.libraries import beartype_forms
 from neurarch_schemas.interpreter.libraries.library import module, unknown_data
-from neurarch_schemas.interpreter.values import Builtin, PythonModule, TypingForm, Value
+from neurarch_schemas.interpreter.values import PythonModule, TypingForm, Value
 
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
@@ -13,23 +14,11 @@ if TYPE_CHECKING:
 
 def build(machine: Machine, name: str) -> PythonModule:
     top = name.partition(".")[0]
-    if top == "beartype":
-        return module(name, {"beartype": _decorator, "beartype_this_package": _decorator}, _form)
     if top == "jaxtyping":
-        return module(name, {"jaxtyped": _decorator}, _form)
+        return module(name, {"jaxtyped": beartype_forms.decorator}, TypingForm)
     if top == "tqdm":
         return module(name, {"tqdm": _first, "trange": lambda machine, *args, **kwargs: range(*args)})
     return module(name, {}, unknown_data(name))
-
-
-def _form(name: str) -> Value:
-    return TypingForm(name)
-
-
-def _decorator(machine: Machine, function: Value = None, **options: Value) -> Value:
-    if function is None or options:
-        return Builtin("decorator", lambda machine, function: function)
-    return function
 
 
 def _first(machine: Machine, iterable: Value = (), *args: Value, **kwargs: Value) -> Value:

@@ -68,7 +68,7 @@ BUILDERS: dict[str, str] = {
     "huggingface_hub.dataclasses": _ROOM + "hub",
     "huggingface_hub.utils": _ROOM + "hub",
     "triton": _ROOM + "absent",
-    "beartype": _ROOM + "absent",
+    "beartype": _ROOM + "beartype_forms",
     "jaxtyping": _ROOM + "absent",
     "tqdm": _ROOM + "absent",
     "torch": _TORCH + "package",

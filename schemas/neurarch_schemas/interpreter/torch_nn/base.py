@@ -135,6 +135,7 @@ def set_attribute(machine: Machine, self: Instance, name: str, value: Value) -> 
             attrs["_buffers"][name] = value if value is None else new_tensor(machine, None, reason=value.reason)
             return
     if kind is Unknown and not value.data and self.cls.lookup(name).__class__ is not Property:
+        machine.doubts += 1
         machine.state.setdefault("unknown attributes", {})[(id(self), name)] = (self, value.reason, machine.where())
     elif "unknown attributes" in machine.state:
         machine.state["unknown attributes"].pop((id(self), name), None)

@@ -6,6 +6,7 @@ import math
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from neurarch_schemas.interpreter.torch_nn.picking import nonzero
 from neurarch_schemas.interpreter.torch_nn.tensor import (
     MOST_VALUES,
     DType,
@@ -68,6 +69,18 @@ def filled(value: Any) -> Any:
         return new_tensor(machine, found, values, dtype if isinstance(dtype, DType) else None, reason)
 
     return make
+
+
+def logspace(
+    machine: Machine, start: Value, end: Value = None, steps: Value = 100, *args: Value, **options: Value
+) -> Tensor:
+    base = options.pop("base", args[0] if args else 10.0)
+    exponents = linspace(machine, start, end, steps, **options)
+    if exponents.values is not None and isinstance(base, int | float):
+        exponents.values = [float(base) ** value for value in exponents.values]
+    else:
+        exponents.values = None
+    return exponents
 
 
 def full(machine: Machine, size: Value, fill_value: Value = None, *, dtype: Value = None, **options: Value) -> Tensor:
@@ -345,19 +358,6 @@ def diff(machine: Machine, source: Value, *args: Value, **options: Value) -> Val
     return new_tensor(machine, None, reason="torch.diff")
 
 
-def unique(machine: Machine, source: Value, *args: Value, return_counts: Value = False, **options: Value) -> Value:
-    along = options.get("dim", args[3] if len(args) > 3 else None)
-    inverse = options.get("return_inverse", args[1] if len(args) > 1 else False)
-    if not isinstance(source, Tensor) or source.values is None or inverse or along is not None:
-        return new_tensor(machine, None, reason="torch.unique")
-    found = sorted(set(source.values))
-    made = like(source, (len(found),), found)
-    if return_counts:
-        counts = [source.values.count(value) for value in found]
-        return (made, new_tensor(machine, (len(found),), counts, dtypes(machine)["int64"]))
-    return made
-
-
 def einsum(machine: Machine, equation: Value, operands: tuple[Value, ...]) -> Value:
     if not isinstance(equation, str) or "->" not in equation or "." in equation:
         return new_tensor(machine, None, reason="torch.einsum")
@@ -392,6 +392,8 @@ def meshgrid(machine: Machine, *tensors: Value, **options: Value) -> Value:
 
 
 def where(machine: Machine, *args: Value) -> Value:
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        return nonzero(machine, args[0], as_tuple=True)
     if len(args) == 3:
         shapes = [arg.shape if isinstance(arg, Tensor) else () for arg in args]
         return new_tensor(machine, broadcast(broadcast(shapes[0], shapes[1]), shapes[2]))

@@ -6,7 +6,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from neurarch_schemas.interpreter.torch_nn.tensor import Shape, Tensor, like
+from neurarch_schemas.interpreter.torch_nn.picking import by_mask
+from neurarch_schemas.interpreter.torch_nn.tensor import MOST_VALUES, Shape, Tensor, like
+from neurarch_schemas.interpreter.torch_nn.views import permute
 from neurarch_schemas.interpreter.values import Value
 
 if TYPE_CHECKING:
@@ -48,7 +50,16 @@ def _index_by_items(source: Tensor, keys: list[Value]) -> Value:
     if len(keys) == 1 and kept.values is not None:
         return like(source, (*picked, *shape[1:]), _rows(keys[0], kept.values, shape))
     axis = sum(1 for key in before if key is not ...) + (len(shape) - used if ... in before else 0)
-    return like(source, (*kept.shape[:axis], *picked, *kept.shape[axis + 1 :]))
+    result = (*kept.shape[:axis], *picked, *kept.shape[axis + 1 :])
+    if kept.values is None or axis >= len(kept.shape) or prod(result) > MOST_VALUES:
+        return like(source, result)
+    # the dimension first, its rows picked, and back in its place
+    others = [each for each in range(len(kept.shape)) if each != axis]
+    front = permute(kept, [axis, *others])
+    rows = _rows(keys[place], front.values or [], front.shape or ())
+    count = len(picked)
+    back = [*range(count, count + axis), *range(count), *range(count + axis, count + len(others))]
+    return permute(like(source, (*picked, *(kept.shape[each] for each in others)), rows), back)
 
 
 def index(machine: Machine, source: Tensor, key: Value) -> Value:
@@ -57,6 +68,8 @@ def index(machine: Machine, source: Tensor, key: Value) -> Value:
     shape = source.shape
     if shape is None or any(isinstance(each, bool) for each in keys):
         return like(source, None)
+    if len(keys) == 1 and isinstance(keys[0], Tensor) and keys[0].dtype.name == "bool":
+        return by_mask(source, keys[0])
     if any(not (each is None or each is ... or isinstance(each, int | slice)) for each in keys):
         return _index_by_items(source, keys)
     used = sum(1 for each in keys if each is not None and each is not ...)

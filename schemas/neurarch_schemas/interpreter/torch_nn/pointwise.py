@@ -177,6 +177,8 @@ _FUNCTIONS: dict[str, Any] = {
     "sign": lambda x: (x > 0) - (x < 0),
     "expm1": math.expm1,
 }
+_ALSO_IN_PLACE = frozenset(["add", "clamp", "cos", "div", "exp", "log", "mul", "neg", "pow", "sin", "sqrt", "sub"])
+"""Functions whose methods with an underscore change the tensor's own values."""
 _DTYPE_METHODS = {
     "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64", "int": "int32",
     "short": "int16", "bool": "bool", "byte": "uint8",
@@ -196,6 +198,9 @@ def same_shape(name: str) -> Any:
                 self.values = [args[0]] * len(self.values)
             elif name == "zero_" and self.values is not None:
                 self.values = [0] * len(self.values)
+            elif name[:-1] in _ALSO_IN_PLACE:
+                made = POINTWISE[name[:-1]](machine, self, *args, **kwargs)
+                self.values = made.values if isinstance(made, Tensor) and made.shape == self.shape else None
             elif name not in ("detach_", "share_memory_"):
                 self.values = None
             return self

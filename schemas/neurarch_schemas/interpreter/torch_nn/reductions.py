@@ -20,9 +20,10 @@ def reduction(function: Any) -> Any:
         if self.shape is None:
             return self
         if dim is None or isinstance(dim, DType):
-            values = None
-            if self.values:
-                values = [function(self.values)]
+            try:
+                values = None if self.values is None else [function(self.values)]
+            except (ValueError, ZeroDivisionError):  # the largest of nothing
+                values = None
             return like(self, (), values)
         if not isinstance(dim, int | tuple | list):
             return like(self, None)

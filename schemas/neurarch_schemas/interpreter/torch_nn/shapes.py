@@ -184,7 +184,13 @@ def functions() -> dict[str, Any]:
         shape = list(value.shape)
         for index in range(0, len(pad), 2):
             shape[-1 - index // 2] += pad[index] + pad[index + 1]
-        return like(value, tuple(shape))
+        mode = kwargs.get("mode", args[0] if args else "constant")
+        fill = kwargs.get("value", args[1] if len(args) > 1 else None)
+        values = None
+        if value.values is not None and len(shape) == 1 and mode == "constant" and len(pad) == 2 and min(pad) >= 0:
+            fill = 0 if fill is None else fill
+            values = [*[fill] * pad[0], *value.values, *[fill] * pad[1]]
+        return like(value, tuple(shape), values)
 
     names = (
         "relu gelu silu elu leaky_relu sigmoid tanh softmax log_softmax dropout softplus normalize layer_norm "

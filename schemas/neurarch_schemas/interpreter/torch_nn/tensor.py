@@ -151,11 +151,10 @@ class Tensor:
 
     def interpreted_setitem(self, machine: Machine, key: Value, item: Value) -> None:
         if self.values is not None:
-            place = key + self.shape[0] if isinstance(key, int) and self.shape and key < 0 else key
-            if self.shape is not None and len(self.shape) == 1 and type(place) is int and isinstance(item, int | float):
-                self.values[place] = item
-            else:
-                self.values = None
+            from neurarch_schemas.interpreter.torch_nn.indexing import index
+            from neurarch_schemas.interpreter.torch_nn.picking import set_items
+
+            set_items(self, index(machine, like(self, self.shape, list(range(len(self.values)))), key), item)
 
     def interpreted_deepcopy(self, machine: Machine) -> Value:
         machine.meter.progress()
@@ -436,6 +435,16 @@ def elementwise(left: Tensor, right: Any, name: str, reverse: bool) -> Any:
     return made
 
 
+def _product(left: list[Any] | None, right: list[Any] | None, rows: int, inner: int, columns: int) -> list[Any] | None:
+    if left is None or right is None or rows * columns > MOST_VALUES:
+        return None
+    return [
+        sum(left[row * inner + each] * right[each * columns + column] for each in range(inner))
+        for row in range(rows)
+        for column in range(columns)
+    ]
+
+
 def matmul(left: Any, right: Any) -> Any:
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
         return NotImplemented
@@ -444,6 +453,8 @@ def matmul(left: Any, right: Any) -> Any:
         return like(left, None)
     if len(a) == 1 and len(b) == 1:
         return like(left, ())
+    if len(a) == len(b) == 2 and a[1] == b[0]:
+        return like(left, (a[0], b[1]), _product(left.values, right.values, a[0], a[1], b[1]))
     if len(b) == 1:
         return like(left, a[:-1])
     if len(a) == 1:

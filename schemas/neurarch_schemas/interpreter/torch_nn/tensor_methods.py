@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from neurarch_schemas.interpreter.torch_nn.picking import masked_select, nonzero, unique
 from neurarch_schemas.interpreter.torch_nn.pointwise import POINTWISE
 from neurarch_schemas.interpreter.torch_nn.reductions import REDUCTIONS
 from neurarch_schemas.interpreter.torch_nn.tensor import (
@@ -142,6 +143,10 @@ METHODS: dict[str, Any] = {
     **POINTWISE,
     **REDUCTIONS,
     **VIEWS,
+    "masked_select": masked_select,
+    "nonzero": nonzero,
+    "argwhere": nonzero,
+    "unique": unique,
     "size": _size,
     "dim": lambda machine, self: tensor_attr(machine, self, "ndim"),
     "ndimension": lambda machine, self: tensor_attr(machine, self, "ndim"),

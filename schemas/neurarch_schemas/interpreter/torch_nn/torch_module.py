@@ -9,6 +9,7 @@ from neurarch_schemas.interpreter.libraries.library import module, nothing
 from neurarch_schemas.interpreter.torch_nn import factories
 from neurarch_schemas.interpreter.torch_nn.answers import context_class, decorator, false
 from neurarch_schemas.interpreter.torch_nn.base import module_class
+from neurarch_schemas.interpreter.torch_nn.picking import unique
 from neurarch_schemas.interpreter.torch_nn.pointwise import PAIRS
 from neurarch_schemas.interpreter.torch_nn.tensor import Device, Tensor, dtypes, elementwise, unknown_tensor
 from neurarch_schemas.interpreter.torch_nn.tensor_methods import METHODS, tensor_attr
@@ -124,6 +125,7 @@ def torch(machine: Machine) -> PythonModule:
         arange=factories.arange,
         range=factories.closed_range,
         linspace=factories.linspace,
+        logspace=factories.logspace,
         cat=factories.cat,
         concat=factories.cat,
         concatenate=factories.cat,
@@ -147,7 +149,7 @@ def torch(machine: Machine) -> PythonModule:
         diff=factories.diff,
         diag=factories.diagonal,
         qr=factories.orthogonal_triangular,
-        unique=factories.unique,
+        unique=unique,
         einsum=lambda machine, equation, *operands: factories.einsum(machine, equation, operands),
         polar=factories.polar,
         is_tensor=lambda machine, value: isinstance(value, Tensor),

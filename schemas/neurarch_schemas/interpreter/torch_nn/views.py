@@ -144,6 +144,20 @@ def _diagonal_embedding(machine: Machine, self: Tensor, offset: Value = 0, *args
     return like(self, (*self.shape[:-1], size, size))
 
 
+def _diagonal(machine: Machine, self: Tensor, offset: Value = 0, dim1: Value = 0, dim2: Value = 1) -> Value:
+    shape = self.shape
+    if shape is None or len(shape) < 2 or not all(isinstance(each, int) for each in (offset, dim1, dim2)):
+        return like(self, None)
+    first, second = dim1 % len(shape), dim2 % len(shape)
+    length = max(0, min(shape[first] + min(offset, 0), shape[second] - max(offset, 0)))
+    values = None
+    if self.values is not None and (first, second) == (0, 1) and len(shape) == 2:
+        start = offset if offset >= 0 else -offset * shape[1]
+        values = [self.values[start + each * (shape[1] + 1)] for each in range(length)]
+    rest = tuple(size for axis, size in enumerate(shape) if axis not in (first, second))
+    return like(self, (*rest, length), values)
+
+
 def _as_real(machine: Machine, self: Tensor) -> Value:
     """A complex tensor as pairs of numbers."""
     return like(self, None if self.shape is None else (*self.shape, 2))
@@ -263,6 +277,7 @@ VIEWS: dict[str, Any] = {
     "tile": _tile,
     "repeat_interleave": _repeat_interleave,
     "diag_embed": _diagonal_embedding,
+    "diagonal": _diagonal,
     "flatten": _flatten,
     "ravel": _flatten,
     "chunk": _chunk,
