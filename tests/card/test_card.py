@@ -136,7 +136,7 @@ def test_towers_and_what_a_decoder_reads_of_them_stand_in_the_head_and_the_cache
     text = card_text(build_card("m/config.json", found))
     assert "Vision tower  40 layers, 864M parameters" in text
     assert "210 MB a sequence: 32 KiB for each of the 6,404 positions it reads" in text
-    assert "cross GQA 4:1, dense" in text
+    assert "cross GQA 32:8, dense" in text
 
 
 def test_a_vision_tower_is_told_apart() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from neurarch_lsp.card.assumptions import Assumptions
+from neurarch_lsp.card.sections.parts import layer_runs
 from neurarch_lsp.card.sections.structure import in_words, section
 from neurarch_lsp.card.similar import catalogue
 from neurarch_lsp.card.structure import rows
@@ -35,7 +36,7 @@ MOE = "MoE 512, top 10 + shared"
     [
         (
             "meta-llama/Llama-3.2-1B",
-            "token ids -> Embedding -> RoPE -> 16 x (norm -> GQA 4:1 -> add -> norm -> feed-forward -> add) -> norm"
+            "token ids -> Embedding -> RoPE -> 16 x (norm -> GQA 32:8 -> add -> norm -> feed-forward -> add) -> norm"
             " -> LM head -> logits",
         ),
         (
@@ -72,7 +73,7 @@ def test_blocks_stand_in_the_order_of_the_residual_stream(name: str, words: str)
 
 def test_a_cycle_of_layers_is_folded_within_and_without() -> None:
     found = rows(published("google/gemma-3-4b-it"))
-    assert "5 x (5 x (norm -> sliding GQA 2:1" in in_words(found)
+    assert "5 x (5 x (norm -> sliding GQA 8:4" in in_words(found)
     assert {row.times for row in found if row.group is not None and row.tower is None} == {25, 5, 4}
 
 
@@ -137,3 +138,33 @@ def test_a_classifier_is_no_language_model_head() -> None:
         )
     )
     assert [row.type for row in found[-2:]] == ["classifier", "logits"]
+
+
+def test_an_encoder_decoder_is_read_encoder_first_and_each_side_from_its_own_tokens() -> None:
+    assert in_words(rows(published("facebook/bart-large"))) == (
+        "token ids -> Embedding -> position embedding -> norm -> "
+        "12 x (MHA -> add -> norm -> feed-forward -> add -> norm) -> "
+        "token ids -> Embedding -> position embedding -> norm -> "
+        "12 x (MHA -> add -> norm -> cross MHA -> add -> norm -> feed-forward -> add -> norm) -> hidden states"
+    )
+
+
+def test_norms_of_t5_stand_before_the_blocks_they_are_registered_behind() -> None:
+    found = in_words(rows(config(model_type="t5", architectures=["T5ForConditionalGeneration"])))
+    assert "token ids -> Embedding -> norm -> MHA -> add -> norm -> feed-forward -> add -> 5 x (" in found
+    assert "norm -> MHA -> add -> norm -> cross MHA -> add -> norm -> feed-forward -> add" in found
+
+
+def test_conformer_layers_of_gemma_4_stand_as_they_run() -> None:
+    found = in_words(rows(published("google/gemma-4-E2B-it")))
+    assert "12 x (FeedForward -> norm -> MHA -> norm -> LightConvolution -> FeedForward -> norm)" in found
+
+
+def test_layers_of_one_kind_stand_together_with_their_number() -> None:
+    found = published("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16").built.tree
+    assert found is not None
+    assert [(where, kind, times) for where, kind, _, times in layer_runs(found)] == [
+        ("model.layers 0-50", "state space", 23),
+        ("model.layers 1-51", "MoE + shared expert", 23),
+        ("model.layers 5-42", "GQA 32:2", 6),
+    ]

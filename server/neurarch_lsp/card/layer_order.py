@@ -28,6 +28,14 @@ POST_NORM_TYPES = frozenset(
 )  # fmt: skip
 """Types that normalise after the addition, as the first Transformer did; neither tree nor config says so."""
 
+CONFORMER = {
+    name: place
+    for place, name in enumerate(
+        ("feed_forward1", "norm_pre_attn", "self_attn", "norm_post_attn", "lconv1d", "feed_forward2", "norm_out")
+    )
+}
+"""The order of Gemma 4's audio layers, which register their feed-forward networks first."""
+
 
 class StructureRow(Record):
     """``width`` is the size of the last dimension that goes out (None: as before); ``times`` how many stand here.
@@ -83,6 +91,9 @@ def _arranged(layer: Module, order: Order) -> tuple[list[StructureRow], Place | 
     plain = [(name, child) for name, child in layer.children if isinstance(child, Module)]
     if layer.attention is not None or not plain or len(plain) != len(layer.children):
         return [row_of(layer, "")], None
+    if CONFORMER.keys() >= {name for name, _ in plain}:
+        ordered = sorted(plain, key=lambda item: CONFORMER[item[0]])
+        return [row_of(child, name) for name, child in ordered], None
     registered = [row for name, child in plain if child.tensors or child.children for row in _opened(name, child)]
     own = own_tensors(layer, "")
     if own is not None:
@@ -124,9 +135,13 @@ def _in_order(registered: list[StructureRow], order: Order) -> tuple[list[Struct
 
 
 def _opened(name: str, child: Module) -> list[StructureRow]:
-    """A block that ends in the norm behind its own addition ("attention.output.LayerNorm" of BERT) as both."""
+    """A block with its norm as both: one that holds nothing else besides (T5), or the norm behind its own addition
+    ("attention.output.LayerNorm" of BERT)."""
     row = row_of(child, name)
     last_name, last = child.children[-1] if child.children else ("", None)
+    first_name, first = child.children[0] if len(child.children) == 2 else ("", None)
+    if last_name == "layer_norm" and isinstance(last, Module) and isinstance(first, Module) and not child.tensors:
+        return [row_of(first, f"{name}.{first_name}"), row_of(last, f"{name}.{last_name}")]
     if row.kind != "attention" or not isinstance(last, Module) or last_name != "output.LayerNorm":
         return [row]
     norm = row_of(last, f"{name}.{last_name}")
@@ -188,7 +203,7 @@ def _kind(module: Module, visits: tuple[Visit, ...]) -> tuple[str, str]:
     if module.part == "head":
         return "head", "LM head" if not module.children else module.type
     if shape is not None and shape.kind != "linear":
-        return "attention", attention_name(shape)
+        return "attention", attention_name(shape, heads=True)
     if shape is not None or parts & {"state space", "linear attention"}:
         return "mixer", "state space" if "state space" in parts else "linear attention"
     if module.type == "ShortConvolution":

@@ -84,6 +84,15 @@ def tower_layers(module: Module, tower: str | None = None) -> Counter[str]:
     return found
 
 
+def tower_networks(module: Module) -> Counter[str]:
+    """How many networks make up each vision or audio tower: a model that speaks has several for audio."""
+    found: Counter[str] = Counter()
+    for _, child in module.children:
+        if isinstance(child, Module):
+            found += Counter([child.part]) if child.part in ("vision", "audio") else tower_networks(child)
+    return found
+
+
 def _sum(counts: Counter[str]) -> str:
     return " + ".join(f"{times:,} {name}" for name, times in counts.items() if name)
 

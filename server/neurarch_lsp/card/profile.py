@@ -115,9 +115,9 @@ def attention_label(found: Profile) -> str:
         return "linear attention" if found.attentions else "none"
     kinds: dict[str, dict[str, None]] = {}
     for shape in growing:
-        name = attention_name(shape._replace(kind="full" if shape.kind != "latent" else "latent"))
-        if name.startswith(("GQA", "MQA")):
-            name = f"{name[:3]} {shape.heads}:{shape.kv_heads}"
+        name = attention_name(shape._replace(kind="full" if shape.kind != "latent" else "latent"), heads=True)
+        if name == "MQA":
+            name = f"MQA {shape.heads}:1"
         elif name == "MHA":
             name = f"MHA, {shape.heads} heads"
         if shape.latent_dim is not None:

@@ -42,7 +42,15 @@ def rows(analysis: Analysis, *, expand: bool = False) -> tuple[StructureRow, ...
         and visit.module.attention.position in ("rope", "partial rope")
         for visit in walk(tree)
     )
-    for row in sorted(_Rows(expand, Order.of(text)).inside(tree, "", None), key=_stage):
+    listed = list(_Rows(expand, Order.of(text)).inside(tree, "", None))
+    two_sided = config.get("is_encoder_decoder") is True and any(_is_of("encoder", row) for row in listed)
+    for row in sorted(listed, key=lambda row: _stage(row, two_sided)):
+        if two_sided and "decoder" not in seen and _is_of("decoder", row):
+            seen.add("decoder")
+            found.append(StructureRow("decoder input", "token ids", None, 0, 0, kind="input"))
+        since = len(found) - next((back for back, row in enumerate(reversed(found)) if row.kind == "input"), 0)
+        if row.kind == "embedding" and not row.parameters and any(each.kind == "embedding" for each in found[since:]):
+            continue  # another name of the embedding before
         if row.tower not in seen and row.tower != "projector":
             seen.add(row.tower)
             found.append(_input(row.tower, config))
@@ -55,12 +63,19 @@ def rows(analysis: Analysis, *, expand: bool = False) -> tuple[StructureRow, ...
     return (*found[:MOST_ROWS], _output(found[-1] if found else None))
 
 
-def _stage(row: StructureRow) -> int:
-    """Towers before the language model, whose embeddings come first; within a stage the order of registration."""
+def _stage(row: StructureRow, two_sided: bool) -> int:
+    """Towers before the language model, whose embeddings come first, and a text encoder before its decoder; within a
+    stage the order of registration."""
     if row.tower is not None:
         return 0
-    first = row.group is None and (row.kind in ("embedding", "position") or "per_layer" in row.name)
-    return 1 if first else 2
+    early = "per_layer" in row.name or row.name.endswith("layernorm_embedding")
+    first = row.group is None and (row.kind in ("embedding", "position") or early)
+    decodes = two_sided and (_is_of("decoder", row) or row.kind == "head")
+    return (3 if decodes else 1) + (0 if first else 1)
+
+
+def _is_of(side: str, row: StructureRow) -> bool:
+    return row.tower is None and f".{side}." in f".{row.name}"
 
 
 def _input(tower: str | None, config: ModelConfig) -> StructureRow:

@@ -50,13 +50,13 @@ def layer_runs(analysis: Analysis) -> tuple[LayerRun, ...]:
     return tuple(runs)
 
 
-def describe(layer: Module) -> str:
-    """What mixes tokens and what follows, of one layer."""
+def describe(layer: Module, *, heads: bool = False) -> str:
+    """What mixes tokens and what follows, of one layer; ``heads`` as ``attention_name`` takes it."""
     mixers: dict[str, None] = {}
     parts: dict[str, None] = {}
     for visit in walk(layer):
         if visit.module.attention is not None:
-            mixers[attention_name(visit.module.attention)] = None
+            mixers[attention_name(visit.module.attention, heads=heads)] = None
         if visit.part in ("state space", "linear attention", "convolution"):
             mixers[
                 {"state space": "state space", "linear attention": "linear attention"}.get(visit.part, "convolution")

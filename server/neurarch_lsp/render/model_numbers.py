@@ -82,7 +82,8 @@ def attention_kinds(analysis: Analysis) -> tuple[tuple[str, int], ...]:
     return tuple(counts.most_common())
 
 
-def attention_name(shape: AttentionShape) -> str:
+def attention_name(shape: AttentionShape, *, heads: bool = False) -> str:
+    """ "GQA 6:1", or with ``heads`` "GQA 48:8": query heads for each key and value head, or how many of both."""
     if shape.kind == "linear":
         return "linear attention"
     prefix = {"sliding": "sliding ", "chunked": "chunked ", "sparse": "sparse ", "cross": "cross "}.get(shape.kind, "")
@@ -92,7 +93,7 @@ def attention_name(shape: AttentionShape) -> str:
         return prefix + "MHA"
     if shape.kv_heads == 1:
         return prefix + "MQA"
-    if shape.kv_heads and shape.heads % shape.kv_heads == 0:
+    if shape.kv_heads and shape.heads % shape.kv_heads == 0 and not heads:
         return f"{prefix}GQA {shape.heads // shape.kv_heads}:1"
     return f"{prefix}GQA {shape.heads}:{shape.kv_heads}"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from neurarch_lsp.card.layer_order import Order, norm_place
-from neurarch_lsp.card.mix import layer_mix, text_stacks, tower_layers
+from neurarch_lsp.card.mix import layer_mix, text_stacks, tower_layers, tower_networks
 from neurarch_lsp.card.profile import Profile, attention_label, rope_entries
 from neurarch_lsp.render.card_blocks import Facts, Labels, Note, Section
 from neurarch_schemas.accounting.checkpoint import quantization_fields
@@ -37,6 +38,7 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     mtp = _mtp_estimate(analysis, text, found.mtp_modules)
     tied = any(concept.name == "tied embeddings" for concept in found.concepts)
     towers = _towers(analysis, counted)
+    networks = tower_networks(analysis.built.tree) if analysis.built.tree is not None else Counter[str]()
     plural = "s" if len(found.towers) > 1 else ""
     data = {
         "kind": found.kind,
@@ -62,13 +64,15 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
     rows = [
         ("Scale", scale(counted)),
         ("Active", _active(counted)),
+        ("Lookups", _looked_up(found, counted)),
         ("Kind", found.kind + (f" with {' and '.join(found.towers)} tower{plural}" if found.towers else "")),
         ("Attention", data["attention"]),
         ("Layers", data["layers"]),
         *(
             (
                 f"{tower['tower'].capitalize()} tower",
-                (f"{tower['layers']:,} layer{'s' if tower['layers'] > 1 else ''}, " if tower["layers"] else "")
+                (f"{networks[tower['tower']]} networks, " if networks[tower["tower"]] > 1 else "")
+                + (f"{tower['layers']:,} layer{'s' if tower['layers'] > 1 else ''}, " if tower["layers"] else "")
                 + f"{count(tower['parameters'])} parameters",
             )
             for tower in towers
@@ -133,6 +137,14 @@ def _active(counted: ParameterCount) -> str | None:
     if counted.active_with_embeddings == counted.total:
         return None
     return f"{counted.active:,} a token; {count(counted.active_with_embeddings)} with the input embedding"
+
+
+def _looked_up(found: Profile, counted: ParameterCount) -> str | None:
+    """Gemma 3n and 4 name their models after what is left ("E2B")."""
+    if not any(concept.name == "per-layer embeddings" for concept in found.concepts):
+        return None
+    looked_up = count(counted.total - counted.active)
+    return f"{looked_up} of per-layer embeddings, read by index; {count(counted.active)} work on a token"
 
 
 def _windows(windows: tuple[int, ...], context: int | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Where the parameters are: by part of the network and by run of equal layers."""
+"""Where the parameters are: by part of the network and by kind of layer."""
 
 from __future__ import annotations
 
@@ -23,13 +23,20 @@ def section(analysis: Analysis) -> Section | None:
     parts = sorted(counted.by_part, key=lambda item: -item[1])
     runs = layer_runs(tree)
     table = Table(
-        ("layers", "kind", "parameters each", "parameters", "share"),
+        ("layers", "kind", "times", "parameters each", "parameters", "share"),
         tuple(
-            (where, kind, f"{each:,}", f"{each * times:,}", f"{100 * each * times / counted.total:.1f} %")
+            (
+                where,
+                kind,
+                f"x{times:,}",
+                f"{each:,}",
+                f"{each * times:,}",
+                f"{100 * each * times / counted.total:.1f} %",
+            )
             for where, kind, each, times in runs[:MOST_RUNS]
         ),
-        numeric=frozenset({2, 3, 4}),
-        caption=f"{len(runs) - MOST_RUNS} further runs are not listed." if len(runs) > MOST_RUNS else "",
+        numeric=frozenset({2, 3, 4, 5}),
+        caption=f"{len(runs) - MOST_RUNS} further kinds are not listed." if len(runs) > MOST_RUNS else "",
     )
     bars = Bars(
         tuple(
@@ -52,31 +59,35 @@ def section(analysis: Analysis) -> Section | None:
 
 
 def layer_runs(tree: Module, path: str = "") -> list[tuple[str, str, int, int]]:
-    """Where, kind, parameters of one layer and how many, for each run of equal layers in order."""
+    """Where, kind, parameters of one layer and how many, for each kind of layer in each list, in order."""
     found: list[tuple[str, str, int, int]] = []
     for name, child in tree.children:
         inner = f"{path}.{name}" if path else name
         if isinstance(child, Stack):
             if any(module.part == "experts" for run in child.runs for module in run.modules):
                 continue
-            found += _runs_of(child, inner)
+            found += _kinds_of(child, inner)
         else:
             found += layer_runs(child, inner)
     return found
 
 
-def _runs_of(stack: Stack, path: str) -> list[tuple[str, str, int, int]]:
-    found: list[tuple[str, str, int, int]] = []
+def _kinds_of(stack: Stack, path: str) -> list[tuple[str, str, int, int]]:
+    """Layers of one kind and size stand together, from the first of them to the last."""
+    spans: dict[tuple[str, int], tuple[int, int, int]] = {}
     known: dict[int, tuple[str, int]] = {}
     index = stack.first_index
     for run in stack.runs:
-        where = f"{path} {index}" + (f"-{index + run.length - 1}" if run.length > 1 else "")
-        kinds: dict[tuple[str, int], int] = {}
-        for module in run.modules:
+        period = len(run.modules)
+        for offset, module in enumerate(run.modules):
             key = known.get(id(module))
             if key is None:
-                key = known[id(module)] = (describe(module), count_parameters(module).total)
-            kinds[key] = kinds.get(key, 0) + run.times
-        found += [(where, kind, each, times) for (kind, each), times in kinds.items()]
+                key = known[id(module)] = (describe(module, heads=True), count_parameters(module).total)
+            first, last = index + offset, index + offset + period * (run.times - 1)
+            before = spans.get(key, (first, last, 0))
+            spans[key] = (before[0], max(before[1], last), before[2] + run.times)
         index += run.length
-    return found
+    return [
+        (f"{path} {first}" + (f"-{last}" if last > first else ""), kind, each, times)
+        for (kind, each), (first, last, times) in spans.items()
+    ]

@@ -108,7 +108,7 @@ def output_shapes(
 
 
 def in_words(found: tuple[StructureRow, ...]) -> str:
-    """ "token ids -> Embedding -> RoPE -> 62 x (norm -> GQA 6:1 -> add -> norm -> MoE 256, top 8 -> add) -> norm" """
+    """ "token ids -> Embedding -> RoPE -> 62 x (norm -> GQA 48:8 -> add -> norm -> MoE 256, top 8 -> add) -> norm" """
     pieces: list[str] = []
     for group, members in groupby(found, key=lambda row: row.group):
         if group is None:
