@@ -47,15 +47,23 @@ def _decorator(machine: Machine, function: Value = None, *args: Value, **options
 
 def _config_attribute(machine: Machine, self: Value, name: str) -> Value:
     """``PreTrainedConfig.__getattribute__``: the class's ``attribute_map`` gives names their standard one."""
-    table = self.cls.lookup("attribute_map")
-    if isinstance(table, dict) and name in table:
-        name = table[name]
+    name = _standard_name(self, name)
     found = machine.plain_attr(self, name)
     if found is MISSING:
         error = machine.raised("AttributeError", f"'{self.cls.name}' object has no attribute '{name}'")
         error.value.attrs["name"] = name
         raise error
     return found
+
+
+def _set_config_attribute(machine: Machine, self: Value, name: str, value: Value) -> None:
+    """``PreTrainedConfig.__setattr__``."""
+    machine.set_plain(self, _standard_name(self, name), value)
+
+
+def _standard_name(config: Value, name: str) -> str:
+    table = config.cls.lookup("attribute_map")
+    return str(table[name]) if isinstance(table, dict) and name in table else name
 
 
 def _documentation(machine: Machine, name: str) -> PythonModule:
@@ -160,7 +168,9 @@ PATCHES: dict[str, dict[str, dict[str, Value]]] = {
             "enable_input_require_grads": nothing,
         }
     },
-    "transformers.configuration_utils": {"PreTrainedConfig": {"__getattribute__": _config_attribute}},
+    "transformers.configuration_utils": {
+        "PreTrainedConfig": {"__getattribute__": _config_attribute, "__setattr__": _set_config_attribute}
+    },
 }
 """Names in a file's classes that are ours."""
 
