@@ -443,6 +443,7 @@ class Attributes(Core):
     # writing
 
     def set_attr(self, value: Value, name: str, item: Value) -> None:
+        self.touch(value)
         kind = value.__class__
         if kind in INSTANCE_TYPES:
             setter = value.cls.lookup("__setattr__")
@@ -461,7 +462,7 @@ class Attributes(Core):
             else:
                 value.namespace[name] = item
         elif kind is Function and name == "__defaults__":
-            value.defaults = list(item or ())
+            value.defaults[:] = item or ()
         elif kind is Function and name == "__name__":
             value.name = item
         elif kind is BoundMethod:
@@ -504,6 +505,7 @@ class Attributes(Core):
             value.attrs[name] = item
 
     def del_attr(self, value: Value, name: str) -> None:
+        self.touch(value)
         kind = value.__class__
         if kind in INSTANCE_TYPES:
             deleter = value.cls.lookup("__delattr__")

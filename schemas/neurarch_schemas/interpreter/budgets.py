@@ -100,6 +100,12 @@ class Meter:
         if self.modules > self.budgets.modules:
             raise BudgetExceeded(f"more than {self.budgets.modules:,} modules and tensors")
 
+    def build(self, modules: int, steps: int) -> None:
+        """As many modules and tensors at once, which took these steps when they were built."""
+        self.modules += modules - 1
+        self.work(steps)
+        self.progress()
+
     def size(self, length: int, what: str = "a container", factor: int = 1) -> None:
         if length > self.budgets.container * factor:
             raise BudgetExceeded(f"{what} of {length:,} items")

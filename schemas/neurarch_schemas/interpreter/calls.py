@@ -39,6 +39,11 @@ _ACCEPT_UNKNOWN = frozenset(
 _CONSTANT_WORK = frozenset({"append", "appendleft", "popleft", "popitem", "move_to_end", "__len__", "__iter__"})
 _VIEWS = frozenset({"items", "keys", "values"})
 _ONE_KEY = frozenset({"get", "pop", "setdefault", "add", "discard", "remove", "__contains__", "__getitem__"})
+_CHANGES = frozenset(
+    {"append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear", "update"}
+    | {"setdefault", "add", "discard", "sort", "reverse", "rotate", "move_to_end", "subtract", "__setitem__"}
+    | {"difference_update", "intersection_update", "symmetric_difference_update", "__delitem__", "__iadd__"}
+)
 # Functions that look at no more than the outermost list.
 _SHALLOW = frozenset(
     {"len", "isinstance", "issubclass", "print", "getattr", "setattr", "hasattr", "id", "iter", "zip", "enumerate"}
@@ -231,6 +236,8 @@ class Calls(Statements, Core):
 
     def _call_native(self, method: NativeMethod, args: list[Value], kwargs: dict[str, Value]) -> Value:
         receiver, name = method.receiver, method.name
+        if name in _CHANGES:
+            self.touch(receiver)
         if name not in _ACCEPT_UNKNOWN and not isinstance(receiver, list | set | tuple):
             for value in args:
                 if value.__class__ is Unknown:
@@ -340,6 +347,8 @@ class Calls(Statements, Core):
             found = cls.metaclass.lookup("__call__")
             if found is not MISSING:
                 return self.call_method(cls, found, args, kwargs)
+        if self.memo is not None and cls.node is not None:
+            return self.memo.instantiate(cls, args, kwargs)
         return self.instantiate(cls, args, kwargs)
 
     def instantiate(self, cls: Class, args: list[Value], kwargs: dict[str, Value]) -> Value:

@@ -12,6 +12,7 @@ from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.values import Class, PythonModule, Raised, Unknown, Value
 
 if TYPE_CHECKING:
+    from neurarch_schemas.interpreter.memo import Memo
     from neurarch_schemas.interpreter.sources import Sources
 
 HOST_ERRORS = (
@@ -50,6 +51,8 @@ class Core(ABC):
     """Enclosing ``try`` statements that catch ImportError."""
     taints: list[str]
     """Reasons why the result may not be what the program builds."""
+    doubts: int
+    memo: Memo | None
     eager: bool
     """Import parent packages and star imports at once, as Python does (registries filled by importing)."""
 
@@ -130,6 +133,12 @@ class Core(ABC):
     @abstractmethod
     def describe(self, error: Raised) -> str:
         """An error as one sentence."""
+
+    def touch(self, value: Value) -> None:
+        """Told before a value changes: it may be part of the program."""
+        memo = self.memo
+        if memo is not None and not memo.touched:
+            memo.touch(value)
 
     @abstractmethod
     def taint(self, reason: str) -> None: ...

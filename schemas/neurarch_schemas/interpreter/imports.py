@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
+from typing import Protocol
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.core import Core
@@ -28,13 +29,21 @@ from neurarch_schemas.interpreter.values import (
 )
 
 
+class Keeper(Protocol):
+    def importing(self) -> AbstractContextManager[None]:
+        """While the body of a module runs that nobody has imported before."""
+
+    def made(self, module: PythonModule) -> None:
+        """A module of ours has been made."""
+
+
 class Imports(Core):
     importing: int = 0
     """Module bodies being run; what they leave unknown counts where it is used, not here."""
     searching: set[tuple[str, str]]
     """Names being looked for behind star imports, so that circular ones end."""
-    when_loaded: Callable[[PythonModule], None] | None = None
-    """Told of each module of a file whose body has run."""
+    keeper: Keeper | None = None
+    """Told of what a construction is the first to import."""
     unrepeatable: bool = False
     """The program holds what the same construction would meet differently a second time."""
 
@@ -46,6 +55,8 @@ class Imports(Core):
         ours = catalogue.build(self, name)  # type: ignore[arg-type]  # self is the Machine
         if ours is not None:
             self.modules[name] = ours
+            if self.keeper is not None and isinstance(ours, PythonModule):
+                self.keeper.made(ours)
             return ours
         if self.eager and "." in name:
             parent = self.import_module(name.rpartition(".")[0])
@@ -103,15 +114,14 @@ class Imports(Core):
         finally:
             self.meter.parse_seconds = self.sources.seconds
         if tree is not None:
-            try:
-                self.run_tree(module, tree)
-            except BaseException:
-                self.unrepeatable = True  # its names are there in part, and it does not run again
-                raise
-            if module.name.startswith("transformers."):
-                transformers.patch(self, module)  # type: ignore[arg-type]  # self is the Machine
-            if self.when_loaded is not None:
-                self.when_loaded(module)
+            with nullcontext() if self.keeper is None or self.importing else self.keeper.importing():
+                try:
+                    self.run_tree(module, tree)
+                except BaseException:
+                    self.unrepeatable = True  # its names are there in part, and it does not run again
+                    raise
+                if module.name.startswith("transformers."):
+                    transformers.patch(self, module)  # type: ignore[arg-type]  # self is the Machine
 
     def run_tree(self, module: PythonModule, tree: ast.Module) -> None:
         frame = Frame(module, None, module.namespace)
@@ -262,6 +272,7 @@ class Imports(Core):
                 value = Unknown(f"{lazy.module} has no {lazy.attribute or 'such module'}")
         if namespace.get(name) is lazy:
             namespace[name] = value
+            lazy.found = value  # type: ignore[union-attr]  # the class is looked at above
         return value
 
     def _circular(self, lazy: LazyImport) -> Value:

@@ -1,27 +1,32 @@
-"""A program whose file has run, kept for the next construction as long as the last one left it as it was.
+"""A program whose file has run, kept for the next construction: what the last one changed is put back.
 
 Building each class of a file in a program of its own would run the file, and what it imports, once for each class.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 from operator import is_
 from typing import Any
 
 from neurarch_schemas.interpreter.budgets import Meter
 from neurarch_schemas.interpreter.machine import Machine, Site
+from neurarch_schemas.interpreter.memo import Memo
+from neurarch_schemas.interpreter.prototypes import Prototypes
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.torch_nn.tensor import Tensor
 from neurarch_schemas.interpreter.values import (
     INSTANCE_TYPES,
+    MISSING,
     BoundMethod,
     Builtin,
     Class,
     ClassMethod,
     Function,
-    Instance,
+    Generator,
     LazyImport,
     Partial,
     Property,
@@ -30,13 +35,16 @@ from neurarch_schemas.interpreter.values import (
     Value,
 )
 
-_PLAIN = (int, str, float, bool, type(None), LazyImport)
+_PLAIN = frozenset((int, str, float, bool, type(None), LazyImport))
+_OF_INSTANCES = ("places", "unknown attributes", "forward depth")
+"""What libraries remember of instances is told by identity, which the next instances may have again."""
 
 
 class Kept:
     """A machine right after it has run a file's module.
 
-    A module that is first imported by a later construction is watched from the moment its own body has run.
+    All that its modules hold is watched: names, classes, objects, default values, what functions close over. A module
+    that a construction is the first to import is watched from then on; what its body did to others stays done.
     """
 
     def __init__(self, machine: Machine, module: PythonModule) -> None:
@@ -46,47 +54,62 @@ class Kept:
         self._taints = list(machine.taints)
         self._branches = dict(machine.branches)
         self._state = _copied(machine.state)
-        self._seen: set[int] = set()
-        self._namespaces: list[tuple[dict[str, Value], tuple[str, ...], tuple[Value, ...]]] = []
-        """Names of modules: those that are imported lazily may be resolved at any time."""
-        self._tables: list[tuple[Any, tuple[Value, ...]]] = []
-        """Views of what values hold, which follow their changes, and what they held."""
-        self._fields: list[tuple[Value, tuple[Value, ...]]] = []
-        """The same of what has no such view."""
-        self._endless = False
-        """Some value changes when it is read, e.g. an iterator."""
+        self.own: set[int] = set()
+        """The identities of all that is part of the program."""
+        self._former: list[tuple[Value, ...]] = []
+        """What has been seen and is not held any more, kept for its identity."""
         self._modules: dict[str, Value] = {}
+        self._views: list[Any] = []
+        """Lists, sets, keys and values of dictionaries, in views that follow their changes."""
+        self._owners: list[tuple[Any, int]] = []
+        """Whose they are, and the place of its first."""
+        self._held: list[tuple[Value, ...]] = []
+        """What each holds when nothing is changed."""
+        self._flat: list[Value] = []
+        """The same of all in one."""
+        self._lengths: list[int] = []
+        self._empty: list[Any] = []
+        self._objects: list[tuple[Value, Value, Value]] = []
+        """Each with two of its fields, which a program may exchange."""
+        self._beyond = False
+        """Something changed that cannot be put back."""
+        self._is_ready = False
+        self.was_changed = False
+        """Whether there was anything to put back."""
         self._watch_modules()
-        machine.when_loaded = self._watch_module
+        self.prototypes = Prototypes(self)
+        self.memo = Memo(machine, self.own)
+        machine.memo = None if self._beyond else self.memo
+        machine.keeper = self
 
-    def unchanged(self) -> bool:
-        """Whether all modules, their classes, functions and objects hold what they held when they were loaded."""
+    def restored(self) -> bool:
+        """Put everything back, where that is not done yet; False where it cannot be done."""
+        if self._is_ready:
+            return True
         machine = self.machine
-        if self._endless or machine.unrepeatable or machine.import_sites & machine.decisions.keys():
+        self.was_changed = True
+        if self._beyond or machine.unrepeatable or machine.import_sites & machine.decisions.keys():
             return False
         modules = machine.modules
         if any(modules.get(name) is not module for name, module in self._modules.items()):
             return False
-        for index, (namespace, names, values) in enumerate(self._namespaces):
-            if len(namespace) != len(names):
-                return False
-            if not all(map(is_, namespace.values(), values)):
-                if not self._only_resolved(namespace, names, values):
-                    return False
-                self._namespaces[index] = (namespace, tuple(namespace), tuple(namespace.values()))
-        for table, values in self._tables:
-            if len(table) != len(values) or not all(map(is_, table, values)):
-                return False
-        if not all(all(map(is_, _fields(value), values)) for value, values in self._fields):
+        if any(_fields(value) != (id(first), id(second)) for value, first, second in self._objects):
             return False
-        if len(modules) != len(self._modules):
-            self._watch_modules()
-        return True
-
-    def _only_resolved(self, namespace: dict[str, Value], names: tuple[str, ...], values: tuple[Value, ...]) -> bool:
-        for name, value in zip(names, values, strict=True):
-            if name not in namespace or (namespace[name] is not value and value.__class__ is not LazyImport):
+        filled = [each for each in self._empty if each]
+        for each in filled:
+            each.clear()
+        changed = self._changed()
+        self.was_changed = bool(filled or changed)
+        for owner, first in {self._owners[index][1]: self._owners[index] for index in changed}.values():
+            if isinstance(owner, dict):
+                _refill(owner, self._held[first], self._held[first + 1])
+            elif isinstance(owner, list):
+                list.clear(owner)
+                list.extend(owner, self._held[first])
+            else:
                 return False
+        self._watch_modules()
+        self._is_ready = True
         return True
 
     def take(self, meter: Meter, decisions: dict[Site, bool]) -> bool:
@@ -102,58 +125,183 @@ class Kept:
         machine.import_guard = 0
         machine.taints = list(self._taints)
         machine.branches = dict(self._branches)
-        # What libraries remember of instances is told by identity, which the next instances may have again.
-        state = _copied(self._state)
-        machine.state = {**{name: value for name, value in machine.state.items() if name not in _OF_INSTANCES}, **state}
+        for name in _OF_INSTANCES:
+            machine.state.pop(name, None)
+        machine.state.update(_copied(self._state))
+        self._is_ready = False
+        self.memo.begin()
         return True
 
+    def is_as_it_was(self) -> bool:
+        """Whether nothing is changed at the moment."""
+        machine = self.machine
+        return not (
+            any(self._empty)
+            or machine.unrepeatable
+            or any(_fields(value) != (id(first), id(second)) for value, first, second in self._objects)
+            or self._changed()
+        )
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """While the body of a module runs that a construction needs."""
+        filled = [each for each in self._empty if each]
+        changed = {index: _identities(self._views[index]) for index in self._changed()}
+        before = [_identities(each) for each in filled]
+        yield
+        if [_identities(each) for each in filled] != before or any(
+            _identities(self._views[index]) != identities for index, identities in changed.items()
+        ):
+            self._beyond = True  # by the construction and by the module, and only one of them is to stay
+        for index in self._changed():
+            if index not in changed:
+                self.memo.forget()
+                self._former.append(self._held[index])
+                self._held[index] = tuple(self._views[index])
+                self._watch(self._held[index])
+        self._flat, self._lengths = list(chain.from_iterable(self._held)), list(map(len, self._held))
+        own = set(map(id, filled))
+        filled = [each for each in self._empty if each and id(each) not in own]
+        self._empty = [each for each in self._empty if not each or id(each) in own]
+        if filled:
+            self.memo.forget()
+        for each in filled:
+            self._hold(each)
+            self._watch((*dict.keys(each), *dict.values(each)) if isinstance(each, dict) else each)
+        self._watch_modules()
+
+    def made(self, module: PythonModule) -> None:
+        """A module of ours that a construction is the first to import."""
+        self._watch_module(module)
+
+    def _changed(self) -> list[int]:
+        """The places of the views that hold something else now."""
+        views = self._views
+        if list(map(len, views)) == self._lengths and all(map(is_, chain.from_iterable(views), self._flat)):
+            return []
+        changed = []
+        for index, (view, held) in enumerate(zip(views, self._held, strict=True)):
+            if len(view) != len(held):
+                changed.append(index)
+            elif not all(map(is_, view, held)):
+                if all(map(_is_resolved, view, held)):
+                    self._held[index] = tuple(view)
+                else:
+                    changed.append(index)
+        self._flat = list(chain.from_iterable(self._held))
+        return changed
+
     def _watch_modules(self) -> None:
-        for name, module in self.machine.modules.items():
+        modules = self.machine.modules
+        if len(modules) == len(self._modules):
+            return
+        for name, module in modules.items():
             if name not in self._modules:
-                self._modules[name] = module
                 if not isinstance(module, PythonModule):
                     self._watch((module,))
                 elif module.loading or module.file is None:
                     self._watch_module(module)
+                else:
+                    continue  # its file has not run yet
+                self._modules[name] = module
 
     def _watch_module(self, module: PythonModule) -> None:
-        if id(module) in self._seen:
+        if id(module) not in self.own:
+            self.own.add(id(module))
+            self._hold(module.namespace)
+            self._watch(module.namespace.values())
+
+    def _hold(self, container: Any) -> None:
+        self.own.add(id(container))
+        if not container:
+            self._empty.append(container)
             return
-        self._seen.add(id(module))
-        namespace = module.namespace
-        self._namespaces.append((namespace, tuple(namespace), tuple(namespace.values())))
-        self._watch(namespace.values())
+        first = len(self._views)
+        for view in (dict.keys(container), dict.values(container)) if isinstance(container, dict) else (container,):
+            self._owners.append((container, first))
+            held = tuple(view)
+            self._views.append(view)
+            self._held.append(held)
+            self._flat += held
+            self._lengths.append(len(held))
 
     def _watch(self, values: Iterable[Value]) -> None:
-        """Everything of the program that a construction could change, found from the names of a module."""
-        seen = self._seen
-        pending: list[Value] = [value for value in values if value.__class__ not in _PLAIN]
+        """Everything of the program that a construction could change, found from what a module holds."""
+        seen, plain = self.own, _PLAIN
+        pending: list[Value] = list(values)
         while pending:
             value = pending.pop()
-            if id(value) in seen:
-                continue
             kind = value.__class__
-            if kind is PythonModule:
-                if value.file is None:
-                    self._watch_module(value)
+            if kind in plain or id(value) in seen:
                 continue
             seen.add(id(value))
-            if kind is tuple or kind is frozenset:
-                pending.extend(value)
-                continue
-            fields = _fields(value)
-            if fields:
-                self._fields.append((value, fields))
-                pending.extend(each for each in fields if each.__class__ not in _PLAIN)
-            for table in _tables(value):
-                held = tuple(table)
-                self._tables.append((table, held))
-                pending.extend(each for each in held if each.__class__ not in _PLAIN)
-            if hasattr(kind, "__next__") and kind is not Instance:
-                self._endless = True
+            if kind is Function:
+                self._hold(value.attrs)
+                if value.defaults:
+                    self._hold(value.defaults)
+                    pending += value.defaults
+                if value.kwdefaults:
+                    self._hold(value.kwdefaults)
+                    pending += value.kwdefaults.values()
+                pending += value.attrs.values()
+                pending += self._closure(value.frame)
+            elif kind is Class:
+                self._hold(value.namespace)
+                pending += value.namespace.values()
+                pending += value.mro
+                if value.metaclass is not None:
+                    pending.append(value.metaclass)
+            elif kind is Builtin:
+                self._hold(value.attrs)
+                pending += value.attrs.values()
+            elif kind is tuple or kind is frozenset:
+                pending += value
+            elif kind is ClassMethod or kind is StaticMethod:
+                pending.append(value.function)
+            elif kind is Property:
+                pending += (value.getter, value.setter, value.deleter)
+            elif kind is BoundMethod:
+                pending += (value.function, value.receiver)
+            elif kind is Partial:
+                pending += (value.function, value.args, value.keywords)
+            elif kind is PythonModule:
+                seen.discard(id(value))
+                if value.file is None:
+                    self._watch_module(value)
+            else:
+                self._watch_held(value, pending)
 
+    def _watch_held(self, value: Value, pending: list[Value]) -> None:
+        """Objects, containers and tensors."""
+        kind = value.__class__
+        if kind in INSTANCE_TYPES:
+            self._objects.append((value, value.cls, value.attrs))
+            self._hold(value.attrs)
+            pending.append(value.cls)
+            pending += value.attrs.values()
+        elif kind is Tensor:
+            self._objects.append((value, value.shape, value.values))
+        if isinstance(value, dict):
+            self._hold(value)
+            pending += dict.keys(value)
+            pending += dict.values(value)
+        elif isinstance(value, list | set | deque):
+            self._hold(value)
+            pending += value
+        elif isinstance(value, tuple):
+            pending += value
+        elif kind is Generator or (hasattr(kind, "__next__") and kind not in INSTANCE_TYPES):
+            self._beyond = True  # reading it changes it
+            self.machine.memo = None
 
-_OF_INSTANCES = ("places", "unknown attributes", "forward depth")
+    def _closure(self, frame: Frame | None) -> Iterator[Value]:
+        """What the frames around a function hold."""
+        while frame is not None and frame.parent is not None:
+            if not frame.is_class and id(frame) not in self.own:
+                self.own.add(id(frame))
+                self._hold(frame.locals)
+                yield from frame.locals.values()
+            frame = frame.parent
 
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:
@@ -163,51 +311,24 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tables(value: Value) -> Iterator[Any]:
-    """Views of what a value holds."""
-    kind = value.__class__
-    if kind is Class:
-        yield value.namespace.keys()
-        yield value.namespace.values()
-        return
-    if kind is Function:
-        yield value.attrs.values()
-        yield value.kwdefaults.values()
-        frame = value.frame
-        while frame is not None and frame.parent is not None:
-            if not frame.is_class:
-                yield frame.locals.values()
-            frame = frame.parent
-        return
-    if kind in INSTANCE_TYPES or kind is Builtin or kind is Tensor:
-        yield value.attrs.values()
-    if isinstance(value, dict):
-        yield dict.keys(value)
-        yield dict.values(value)
-    elif isinstance(value, list | set | frozenset | tuple | deque):
-        yield value
-    elif kind is Tensor and value.values is not None:
-        yield value.values
+def _fields(value: Value) -> tuple[int, int]:
+    if value.__class__ is Tensor:
+        return id(value.shape), id(value.values)
+    return id(value.cls), id(value.attrs)
 
 
-def _fields(value: Value) -> tuple[Value, ...]:
-    """What a value holds beside."""
-    kind = value.__class__
-    if kind is Function:
-        return tuple(value.defaults)
-    if kind in INSTANCE_TYPES:
-        return value.cls, value.attrs
-    if kind is Class:
-        mro: tuple[Value, ...] = value.mro
-        return mro
-    if kind is ClassMethod or kind is StaticMethod:
-        return (value.function,)
-    if kind is Property:
-        return value.getter, value.setter, value.deleter
-    if kind is BoundMethod:
-        return value.function, value.receiver
-    if kind is Partial:
-        return value.function, value.args, value.keywords
-    if kind is Tensor:
-        return value.shape, value.values, value.requires_grad
-    return ()
+def _identities(view: Any) -> list[int]:
+    return list(map(id, view))
+
+
+def _is_resolved(now: Value, before: Value) -> bool:
+    return now is before or (before.__class__ is LazyImport and now is before.found)
+
+
+def _refill(table: dict[Value, Value], keys: tuple[Value, ...], values: tuple[Value, ...]) -> None:
+    ordered = isinstance(table, OrderedDict)
+    (OrderedDict.clear if ordered else dict.clear)(table)
+    put = OrderedDict.__setitem__ if ordered else dict.__setitem__
+    for key, value in zip(keys, values, strict=True):
+        resolved = value.__class__ is LazyImport and value.found is not MISSING
+        put(table, key, value.found if resolved else value)

@@ -14,6 +14,7 @@ from neurarch_schemas.interpreter.builtin_classes import EXCEPTIONS, install
 from neurarch_schemas.interpreter.calls import Calls
 from neurarch_schemas.interpreter.classes import Classes
 from neurarch_schemas.interpreter.imports import Imports
+from neurarch_schemas.interpreter.memo import Memo
 from neurarch_schemas.interpreter.operators import Operators
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.sources import Sources
@@ -63,6 +64,10 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         self.import_sites: set[Site] = set()
         """The same met while a module's body ran."""
         self.taints = []
+        self.doubts = 0
+        """How often something was met that cannot be told, or that depends on who asks."""
+        self.memo: Memo | None = None
+        """Submodules built before, where the program is kept for several constructions."""
         self.import_guard = 0
         self.call_depth = 0
         self.modules = {}
@@ -261,6 +266,7 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
 
     def decide(self, unknown: Unknown, node: ast.AST, frame: Frame, yes: list[ast.stmt], no: list[ast.stmt]) -> bool:
         """Which way to go. Remembered, so that the other way can be tried in another run."""
+        self.doubts += 1
         if yes and isinstance(yes[-1], ast.Raise):
             return False
         if no and isinstance(no[-1], ast.Raise):
@@ -276,6 +282,7 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         return chosen
 
     def taint(self, reason: str) -> None:
+        self.doubts += 1
         if self.importing:
             return
         if reason not in self.taints and len(self.taints) < 50:

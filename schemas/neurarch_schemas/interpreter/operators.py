@@ -130,6 +130,7 @@ class Operators(Core):
             self.fail("OverflowError", "an integer grows too large")
 
     def in_place(self, operator: type, left: Value, right: Value) -> Value:
+        self.touch(left)
         if left.__class__ is Unknown or right.__class__ is Unknown:
             return derived(left, right)
         if left.__class__ is Instance:
@@ -308,6 +309,7 @@ class Operators(Core):
             if found is not MISSING:
                 self.call_method(value, found, [key, item])
                 return
+        self.touch(value)
         if key.__class__ is Unknown:
             if isinstance(value, dict | list) and not (isinstance(value, dict) and item.__class__ is Function):
                 self.taint(f"an item set under an unknown key: {key.reason}")
@@ -333,6 +335,7 @@ class Operators(Core):
             raise self.convert(error) from None
 
     def del_item(self, value: Value, key: Value) -> None:
+        self.touch(value)
         if value.__class__ in INSTANCE_TYPES:
             found = value.cls.lookup("__delitem__")
             if found is not MISSING:

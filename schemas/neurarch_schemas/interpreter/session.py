@@ -246,16 +246,15 @@ class Session:
             # what ends without an answer may have left anything behind
             kept = self.kept.pop(eager, None)
             try:
-                if kept is not None and not kept.unchanged():
+                if kept is not None and not kept.restored():
                     kept = None
                 if kept is not None and kept.take(meter, decisions):
                     machine, module = kept.machine, kept.module
                 else:
                     machine = self._machine(meter, decisions, eager)
                     module = self._load(machine)
-                    if self.keep and not decisions:
-                        kept = Kept(machine, module)
-                self._evaluate(machine, module, body, run)
+                    kept = Kept(machine, module) if self.keep and not decisions else None
+                self._evaluate(machine, module, body, run, kept)
             except Raised as error:
                 run.failure = machine.describe(error) if machine is not None else "an error"
                 run.missing = error.value.attrs.get("<missing argument>")
@@ -267,8 +266,10 @@ class Session:
                 run.failure, run.exceeded = "the program nests too deeply", True
             except MemoryError:
                 run.failure, run.exceeded = "the program needs too much memory", True
-            if kept is not None and not (run.exceeded and machine is kept.machine):
+            if kept is not None and (not run.exceeded or machine is not kept.machine) and kept.restored():
                 self.kept[eager] = kept
+                if kept.memo.was_misled(kept.was_changed):
+                    return self._run(body, decisions, eager)
         if machine is not None:
             run.steps = machine.meter.steps
             run.branches = machine.branches
@@ -293,7 +294,9 @@ class Session:
             module = machine.new_module(self.name, self.path, os.path.basename(self.path) == "__init__.py")
         return module
 
-    def _evaluate(self, machine: Machine, module: PythonModule, body: list[ast.stmt], run: _Run) -> None:
+    def _evaluate(
+        self, machine: Machine, module: PythonModule, body: list[ast.stmt], run: _Run, kept: Kept | None
+    ) -> None:
         frame = Frame(module, None, {**self.variables})
         machine.frame = frame
         machine.state["folder"] = os.path.dirname(self.path)
@@ -303,7 +306,10 @@ class Session:
         last = body[-1]
         assert isinstance(last, ast.Expr)
         frame.line = 0
-        value = machine.evaluate(last.value, frame)
+        construction = last.value
+        if kept is not None and not body[:-1] and not machine.decisions:
+            construction = kept.prototypes.fill_in(construction, frame)
+        value = machine.evaluate(construction, frame)
         self._judge(machine, value, run)
 
     def _judge(self, machine: Machine, value: Value, run: _Run) -> None:

@@ -115,11 +115,13 @@ class Statements(Expressions, Patterns, Generators, Core):
         if kind is ast.Name:
             name: str = target.id  # type: ignore[attr-defined]
             if frame.global_names is not None and name in frame.global_names:
+                self.touch(frame.module.namespace)
                 frame.module.namespace[name] = value
             elif frame.nonlocals is not None and name in frame.nonlocals:
                 scope = frame.parent
                 while scope is not None and (scope.is_class or name not in scope.locals):
                     scope = scope.parent
+                self.touch((scope or frame).locals)
                 (scope or frame).locals[name] = value
             else:
                 frame.locals[name] = value
@@ -179,6 +181,7 @@ class Statements(Expressions, Patterns, Generators, Core):
         for target in node.targets:
             if isinstance(target, ast.Name):
                 if frame.locals.pop(target.id, MISSING) is MISSING:
+                    self.touch(frame.module.namespace)
                     frame.module.namespace.pop(target.id, None)
             elif isinstance(target, ast.Attribute):
                 self.del_attr(self.evaluate(target.value, frame), target.attr)

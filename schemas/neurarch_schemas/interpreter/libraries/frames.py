@@ -19,6 +19,7 @@ class FrameView:
         self.frame = frame
 
     def interpreted_attr(self, machine: Machine, name: str) -> Value:
+        machine.doubts += 1
         frame = self.frame
         match name:
             case "f_back":
@@ -39,6 +40,7 @@ class FrameView:
 
 def stack(machine: Machine) -> list[Value]:
     """``inspect.stack()``: what tells the frame, its file, its line and its function."""
+    machine.doubts += 1
     record = Class(machine, "FrameInfo", module="inspect")
     found: list[Value] = []
     frame: Frame | None = machine.frame

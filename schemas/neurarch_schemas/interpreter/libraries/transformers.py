@@ -168,6 +168,8 @@ PATCHES: dict[str, dict[str, dict[str, Value]]] = {
             "enable_input_require_grads": nothing,
         }
     },
+    # written by every model, read for exporting alone
+    "transformers.utils.output_capturing": {"_CanRecordRegistry": {"__setitem__": nothing}},
     "transformers.configuration_utils": {
         "PreTrainedConfig": {"__getattribute__": _config_attribute, "__setattr__": _set_config_attribute}
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neurarch_schemas.interpreter.values.classes import Class
-from neurarch_schemas.interpreter.values.value import Value
+from neurarch_schemas.interpreter.values.value import MISSING, Value
 
 
 class PythonModule:
@@ -32,8 +32,10 @@ class PythonModule:
 class LazyImport:
     """A name bound by a module-level import, resolved when it is first read."""
 
-    __slots__ = ("attribute", "module")
+    __slots__ = ("attribute", "found", "module")
 
     def __init__(self, module: str, attribute: str | None) -> None:
         self.module = module
         self.attribute = attribute
+        self.found: Value = MISSING
+        """What it was resolved to, where that was stored under its name."""
