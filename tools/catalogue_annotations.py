@@ -7,6 +7,9 @@ JSON Schema does not tell 1 from 1.0, the strict classes of transformers do: ``x
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
+import inspect
+import math
 import types
 import typing
 from typing import Any
@@ -38,6 +41,24 @@ def schema_of(annotation: Any) -> dict[str, Any]:
     if isinstance(annotation, type) and (typing.is_typeddict(annotation) or hasattr(annotation, "model_type")):
         return {"type": "object"}
     return {}
+
+
+def bounds(field: dataclasses.Field[Any]) -> dict[str, Any]:
+    """The keywords of JSON Schema for the range a field's validators hold its value to."""
+    validators = field.metadata.get("validator", ())
+    found: dict[str, Any] = {}
+    for validator in validators if isinstance(validators, (list, tuple)) else (validators,):
+        if validator.__name__ == "positive_int_field":
+            found["minimum"] = 1
+        elif validator.__qualname__.startswith("interval."):
+            limits = inspect.getclosurevars(validator).nonlocals
+            for limit, keyword, strict in (
+                ("min", "minimum", "exclusiveMinimum"),
+                ("max", "maximum", "exclusiveMaximum"),
+            ):
+                if math.isfinite(limits[limit]):
+                    found[strict if limits[f"exclude_{limit}"] else keyword] = limits[limit]
+    return found
 
 
 def is_dtype(annotation: Any) -> bool:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import transformers
-from catalogue_annotations import schema_of
+from catalogue_annotations import bounds, schema_of
 from catalogue_sources import attributes_read, family_reads, keys_read, keyword_reads
 from transformers import PretrainedConfig
 from transformers.models.auto import configuration_auto, modeling_auto
@@ -249,7 +249,7 @@ def record_type(file_name: str, config_class: type) -> dict[str, Any]:
             and (resolved is None or name in NOT_KEYS or jsonable(resolved.get(name)) == jsonable(base.default))
         ):
             continue
-        entry = schema_of(field.type)
+        entry = {**schema_of(field.type), **bounds(field)}
         if name not in nested:
             default = jsonable(
                 declared[name] if resolved is None or name not in resolved or name in NOT_KEYS else resolved[name]

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.config.errors import CannotBuild
+from neurarch_schemas.elsewhere import Elsewhere, NotDone, here
 from neurarch_schemas.record import Record, replace
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Analysis(Record):
     config: ModelConfig | None
     uncertain: str | None = None
     """Why the document may not say all of what runs, where its reader knows (a config in Python code)."""
+    interpreting: Elsewhere = staticmethod(here)
+    """Where Python code is interpreted, which may take seconds."""
 
     @cached_property
     def built(self) -> Built:
@@ -59,21 +62,21 @@ class Analysis(Record):
     def doubt(self) -> str | None:
         """Why numbers derived from this file are not what loading it gives, None where there is no doubt.
 
-        A file that is not valid JSON, or a value or head count that transformers refuses, gives no model.
+        A file that is not valid JSON, or values that transformers refuses, give no model.
         """
-        from neurarch_schemas.config.check_heads import refused_heads
         from neurarch_schemas.config.check_types import check_types
+        from neurarch_schemas.config.refusals import refusals
 
         if self.uncertain is not None:
             return self.uncertain
         broken = [problem for problem in self.document.problems if problem.rule == "json-syntax"]
         if broken:
             return f"the file is not valid JSON ({broken[0].message})"
-        refused = [problem for problem in check_types(self.document.data) if not problem.is_null]
-        if refused:
-            return f"transformers refuses a value: {refused[0].message}"
-        heads = None if self.config is None else refused_heads(self.config)
-        return f"transformers refuses the model: {heads}" if heads is not None else None
+        wrong = check_types(self.document.data)
+        if wrong:
+            return f"transformers 5.24 refuses a value: {wrong[0].message}"
+        refused = None if self.config is None else next(refusals(self.config), None)
+        return None if refused is None else f"transformers 5.24 refuses the model: {refused.message}"
 
     def _built_from_remote_code(self) -> Built | None:
         """The tree of a model whose own code lies beside its config; None where there is none to read."""
@@ -82,7 +85,12 @@ class Analysis(Record):
 
         if self.config is None or self.config.is_native:
             return None
-        found = interpret_remote(self.config, self.document.data, self.folder, installed_packages())
+        try:
+            found = interpret_remote(
+                self.config, self.document.data, self.folder, installed_packages(), self.interpreting
+            )
+        except NotDone as error:
+            return Built(None, f"its own code could not be followed: {error}")
         if found is None:
             return None
         if found.tree is not None and found.exact:
@@ -111,9 +119,12 @@ class Analysis(Record):
         data = self.document.data
         if self.config is None or not self.config.architecture or not isinstance(data, dict) or "auto_map" in data:
             return None
-        from neurarch_schemas.library_code import REPORT_SECONDS, interpret_library
+        from neurarch_schemas.library_code import for_report
 
-        found = interpret_library(self.config.architecture, data, installed_packages(), seconds=REPORT_SECONDS)
+        try:
+            found = self.interpreting(for_report, self.config.architecture, data, installed_packages())
+        except NotDone:
+            return None
         return Built(found.tree, None) if found is not None and found.exact else None
 
     @cached_property
@@ -194,7 +205,7 @@ class Analysis(Record):
         for name in sorted(names, key=lambda name: (name == "config.json", name)):
             data = self.folder.json_files[name]
             if isinstance(data, dict) and data.get("model_type"):
-                return Analysis(self.document, "config", self.folder, read_config(data))
+                return Analysis(self.document, "config", self.folder, read_config(data), interpreting=self.interpreting)
         return None
 
     @cached_property

@@ -29,7 +29,8 @@ def fraction(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[ValidationEr
         yield ValidationError(f"{value} is a whole number")
 
 
-STRICT = extend(Draft202012Validator, {"x-fraction": fraction})
+PYTHON = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+STRICT = extend(Draft202012Validator, {"x-fraction": fraction}, type_checker=PYTHON)
 
 
 @cache
@@ -43,7 +44,7 @@ def schema_problems(name: str, data: Mapping[str, Any], pointer: str = "") -> It
     if record is None:
         return
     wrong = {error.absolute_path[0] for error in validator(name).iter_errors(data)}
-    wrong = {key for key in wrong if record.canonical(str(key)) not in record.unchecked}
+    wrong = {key for key in wrong if record.checks(str(key))}
     yield from (f"{pointer}/{escape(str(key))}" for key in wrong)
     for key, value in data.items():
         nested = record.nested.get(record.synonyms.get(key, key))
@@ -77,8 +78,7 @@ def test_agrees_with_jsonschema_on_damaged_configs() -> None:
 
 def test_written_configs_that_transformers_accepts_pass() -> None:
     for model_type, written, _ in lines("resolutions.jsonl.xz"):
-        problems = [problem for problem in check_types({"model_type": model_type, **written}) if not problem.is_null]
-        assert problems == [], (model_type, written)
+        assert check_types({"model_type": model_type, **written}) == (), (model_type, written)
 
 
 @pytest.mark.skipif(not REAL_CONFIGS.is_dir(), reason="published configs are not part of the repository")
@@ -90,7 +90,7 @@ def test_published_configs() -> None:
             assert {problem.pointer for problem in problems} == set(schema_problems(data["model_type"], data)), (
                 path.name
             )
-            assert all(problem.is_null for problem in problems), path.name
+            assert all(" is null, " in problem.message for problem in problems), path.name  # taken before 5.0
 
 
 def test_messages() -> None:
@@ -99,8 +99,9 @@ def test_messages() -> None:
     assert problem.message == 'hidden_size is "4096", expected an integer'
     (nested,) = check_types({"model_type": "gemma3", "text_config": {"num_hidden_layers": [1]}})
     assert nested.pointer == "/text_config/num_hidden_layers"
-    (synonym,) = check_types({"model_type": "gpt2", "hidden_size": "a"})
-    assert synonym.pointer == "/hidden_size"
+    assert check_types({"model_type": "gpt2", "hidden_size": "a"}) == ()  # a synonym, which transformers lets pass
+    (bounded,) = check_types({"model_type": "llama", "initializer_range": 2.0})
+    assert bounded.message == "initializer_range is 2.0, expected a number with a decimal point from 0 to 1"
     assert describe({"type": ["integer", "array", "null"], "items": {"type": "integer"}}) == (
         "an integer or a list of integers or null"
     )
@@ -115,8 +116,7 @@ def test_infinity_as_transformers_writes_it() -> None:
 
 def test_integers_and_floats() -> None:
     assert accepts({"type": "number"}, 1)
-    assert accepts({"type": "integer"}, 2.0)
-    assert not accepts({"type": "integer"}, 2.5)
+    assert not accepts({"type": "integer"}, 2.0)
     assert not accepts({"type": "integer"}, True)
     assert not accepts({"type": "number"}, False)
     assert not accepts({"enum": [1]}, True)

@@ -223,6 +223,14 @@ def test_sizes_that_differ_between_layers() -> None:
     assert list(read_config(written).layers("intermediate_size")) == [11008, 64, 11008]
 
 
+@pytest.mark.parametrize("written_first", ["num_labels", "id2label"])
+def test_a_written_number_of_labels_beats_their_names(written_first: str) -> None:
+    labels = {"num_labels": 4, "id2label": {"0": "text", "1": "title", "2": "table"}}
+    written = {written_first: labels[written_first], **labels}
+    prior = read_config({"model_type": "pp_doclayout_v4", **written}).number("initializer_bias_prior_prob")
+    assert prior == pytest.approx(1 / 5)  # what transformers 5.24 gives in either order
+
+
 def test_params_of_meta_and_mistral() -> None:
     meta = {"dim": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8, "multiple_of": 1024, "ffn_dim_multiplier": 1.3}
     llama = read_config({**meta, "vocab_size": 128256, "norm_eps": 1e-5, "rope_theta": 5e5}, kind="params")

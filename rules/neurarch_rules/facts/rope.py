@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from neurarch_rules.engine.finding import Place
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.places import as_written, is_written, number, written
+from neurarch_schemas.config.rope import REQUIRED
 from neurarch_schemas.documents.pointer import join_pointer
 
 if TYPE_CHECKING:
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
     from neurarch_schemas.documents.json_value import JSONValue
 
 KEYS = ("rope_scaling", "rope_parameters")
-REQUIRED: dict[str, tuple[str, ...]] = {
-    "linear": ("factor",),
-    "dynamic": ("factor",),
-    "yarn": ("factor",),
-    "longrope": ("short_factor", "long_factor"),
-    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
-}
-"""Fields transformers 5.24 refuses to do without (those it fills in are left out)."""
 OPTIONAL: dict[str, tuple[str, ...]] = {
     "yarn": ("attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"),
     "longrope": ("attention_factor", "factor", "short_mscale", "long_mscale"),
@@ -44,7 +37,6 @@ COMMON = frozenset(
     )
 )
 FIELDS = frozenset(name for table in (REQUIRED, OPTIONAL) for fields in table.values() for name in fields) | COMMON
-STRETCHED = ("yarn", "longrope", "llama3")
 ORIGINAL = "original_max_position_embeddings"
 
 

@@ -13,7 +13,7 @@ from neurarch_rules.facts.places import configs, written
 from neurarch_rules.facts.quantization import quantization
 from neurarch_rules.facts.sources import config_type, records
 from neurarch_rules.facts.words import quoted
-from neurarch_schemas.config.language_model import LANGUAGE_MODELS
+from neurarch_schemas.config.language_model import LANGUAGE_CONFIGS, LANGUAGE_MODELS
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_edits import move_pair
 from neurarch_schemas.documents.json_value import JSONValue
@@ -138,6 +138,8 @@ def _fits_quantization(context: Context, key: str) -> bool:
 
 
 def _foreign_object(config: ModelConfig, key: str, value: dict[str, JSONValue]) -> Iterator[Finding]:
+    if any(name in value for name in LANGUAGE_CONFIGS):
+        return  # an outer level, which some repositories nest once more for their own code
     record = config_type(config)
     known = [name for name in value if record is not None and record.knows(name) and name != "model_type"]
     if len(known) >= 2:

@@ -8,6 +8,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import rope
 from neurarch_rules.facts.places import configs
 from neurarch_rules.facts.words import listed, quoted
+from neurarch_schemas.config.rope import REQUIRED
 
 RULE = RuleInfo(
     name="rope-missing-field",
@@ -24,7 +25,7 @@ def check(context: Context) -> Iterator[Finding]:
             if "rope_type" not in block.values and "type" not in block.values:
                 yield from _no_type(block)
                 continue
-            missing = [name for name in rope.REQUIRED.get(block.rope_type, ()) if block.values.get(name) is None]
+            missing = [name for name in REQUIRED.get(block.rope_type, ()) if block.values.get(name) is None]
             if not missing or (block.rope_type == "longrope" and not config.is_native):
                 continue
             yield Finding(

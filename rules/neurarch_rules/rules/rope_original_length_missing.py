@@ -8,6 +8,7 @@ from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry, rope
 from neurarch_rules.facts.fixes import set_value
 from neurarch_rules.facts.places import configs, number, related
+from neurarch_schemas.config.rope import REQUIRED, STRETCHED
 
 RULE = RuleInfo(
     name="rope-original-length-missing",
@@ -21,10 +22,10 @@ RULE = RuleInfo(
 def check(context: Context) -> Iterator[Finding]:
     for config in configs(context):
         for block in rope.blocks(context, config):
-            if block.rope_type not in rope.STRETCHED or block.original_length is not None:
+            if block.rope_type not in STRETCHED or block.original_length is not None:
                 continue
             window, factor = geometry.positions(config), block.number("factor")
-            if window is None or any(block.values.get(name) is None for name in rope.REQUIRED[block.rope_type]):
+            if window is None or any(block.values.get(name) is None for name in REQUIRED[block.rope_type]):
                 continue
             message = (
                 f"{block.rope_type} without {rope.ORIGINAL} starts from {window.key} {window.value:,} as if the "

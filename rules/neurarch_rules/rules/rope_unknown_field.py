@@ -9,6 +9,7 @@ from neurarch_rules.facts import rope
 from neurarch_rules.facts.fixes import rename_key
 from neurarch_rules.facts.places import configs
 from neurarch_rules.facts.spelling import closest
+from neurarch_schemas.config.rope import REQUIRED
 from neurarch_schemas.documents.pointer import join_pointer
 
 RULE = RuleInfo(
@@ -33,9 +34,9 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         for block in rope.blocks(context, config):
             has_type = "rope_type" in block.values or "type" in block.values
-            if not has_type or block.rope_type not in (*rope.REQUIRED, "default"):
+            if not has_type or block.rope_type not in (*REQUIRED, "default"):
                 continue
-            known = {*rope.REQUIRED.get(block.rope_type, ()), *rope.OPTIONAL.get(block.rope_type, ()), *rope.COMMON}
+            known = {*REQUIRED.get(block.rope_type, ()), *rope.OPTIONAL.get(block.rope_type, ()), *rope.COMMON}
             for name, value in block.values.items():
                 if name in known or value is None:
                     continue

@@ -10,6 +10,7 @@ from neurarch_rules.facts.defaults import are_defaults
 from neurarch_rules.facts.places import as_written, configs, number, place, related
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.rope import REQUIRED
 
 RULE = RuleInfo(
     name="rope-value-out-of-range",
@@ -51,7 +52,7 @@ def _share_beside(config: ModelConfig) -> Iterator[Finding]:
 
 def _factor(block: rope.Block) -> Iterator[Finding]:
     value = block.values.get("factor")
-    if value is None or block.rope_type not in rope.REQUIRED:
+    if value is None or block.rope_type not in REQUIRED:
         return
     factor = number(value)
     if factor is None:

@@ -11,6 +11,7 @@ from neurarch_rules.facts.sources import readers
 from neurarch_rules.facts.spelling import closest
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.refusals.activations import ACTIVATIONS
 from neurarch_schemas.config.setting import Setting
 
 RULE = RuleInfo(
@@ -22,15 +23,7 @@ RULE = RuleInfo(
     about="key",
 )
 
-KEYS = (
-    "hidden_act",
-    "hidden_activation",
-    "activation_function",
-    "dense_act_fn",
-    "projector_hidden_act",
-    "mamba_hidden_act",
-    "scoring_func",
-)
+KEYS = (*ACTIVATIONS, "scoring_func")
 
 
 def check(context: Context) -> Iterator[Finding]:

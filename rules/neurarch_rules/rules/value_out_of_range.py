@@ -7,8 +7,9 @@ from neurarch_rules.engine.finding import Finding, Place, Related, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import geometry
 from neurarch_rules.facts.places import as_written, configs, integer, is_written, number, place, related, whole_number
-from neurarch_rules.facts.sources import readers
+from neurarch_rules.facts.sources import config_type, readers
 from neurarch_rules.facts.words import quoted
+from neurarch_schemas.config.check_types import is_within
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
@@ -79,12 +80,11 @@ def check(context: Context) -> Iterator[Finding]:
         yield from _windows(config)
         yield from _draft_vocabulary(config)
         value = _written_number(config, "initializer_range")
-        if value is not None and not 0 <= value <= 1:
+        if value is not None and not 0 <= value <= 1 and not _is_refused(config, "initializer_range", value):
             yield Finding(
-                f"initializer_range {value:g} is a standard deviation between 0 and 1"
-                + (": transformers 5 refuses the file" if config.is_native else ""),
+                f"initializer_range {value:g} is a standard deviation between 0 and 1",
                 place(config, "initializer_range"),
-                severity=None if config.is_native else "warning",
+                severity="warning",
             )
 
 
@@ -175,9 +175,20 @@ def _written_number(config: ModelConfig, name: str) -> float | None:
     return number(setting.value) if setting is not None and setting.pointer is not None else None
 
 
+def _is_refused(config: ModelConfig, name: str, value: float) -> bool:
+    """The class declares the range itself, and wrong-type says so."""
+    record = config_type(config)
+    return record is not None and not is_within(record.properties.get(record.canonical(name), {}), value)
+
+
 def _size(config: ModelConfig, name: str) -> Iterator[Finding]:
     value = _written_number(config, name)
-    if value is None or value > 0 or (value == 0 and name in NOT_NEGATIVE and not _is_needed(config, name)):
+    if (
+        value is None
+        or value > 0
+        or _is_refused(config, name, value)
+        or (value == 0 and name in NOT_NEGATIVE and not _is_needed(config, name))
+    ):
         return
     if (value == -1 and not config.is_native) or (name == "head_dim" and value == 0 and geometry.is_latent(config)):
         return
@@ -185,7 +196,8 @@ def _size(config: ModelConfig, name: str) -> Iterator[Finding]:
     if name == "max_position_embeddings":
         severity = "warning"
     yield Finding(
-        f"{name} is {value:g}: it must be at least 1" + (", and the model cannot be built" if severity is None else ""),
+        f"{name} is {value:g}: it must be at least 1"
+        + (", and no model can be built and run with it" if severity is None else ""),
         place(config, name),
         severity=severity,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from neurarch_rules.engine.context import Context
-from neurarch_rules.engine.finding import Finding, Fix, Place
+from neurarch_rules.engine.finding import Finding, Fix, Place, Severity
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
 from neurarch_rules.facts.fixes import replace_value
@@ -73,16 +73,16 @@ def check(context: Context) -> Iterator[Finding]:
                     )
                 continue
             schema = next((found for record in known if (found := _schema(record, key)) is not None), None)
-            if schema is None or _fits(value, schema):
+            if schema is None or accepts(schema, value):
                 continue
             kinds = _kinds(schema)
             pointer = join_pointer(config.pointer, key)
-            if known[0].canonical(key) in known[0].unchecked:
+            if key != "rope_scaling" and not any(record.checks(key) for record in known):
                 yield Finding(
                     f"{key} should be {describe(schema)}, not {quoted(value)}: {_kept(value, kinds)}",
                     Place(pointer),
                     fixes=_fixes(context, pointer, key, value, schema),
-                    severity="warning" if _misleads(value, kinds) else "info",
+                    severity=_severity(context, known[0].canonical(key), value, kinds),
                 )
                 continue
             is_old = versions.excludes(context, versions.V5)
@@ -102,12 +102,18 @@ def _kept(value: JSONValue, kinds: list[str]) -> str:
     """What becomes of a value that the base class takes unchecked."""
     if "boolean" in kinds:
         return f"transformers keeps it, and it counts as {'true' if value else 'false'}"
-    return "transformers keeps it unchecked" + (", and fails where it counts with it" if "integer" in kinds else "")
+    return "transformers keeps it unchecked" + (", and fails where it counts with it" if _counts(kinds) else "")
 
 
-def _misleads(value: JSONValue, kinds: list[str]) -> bool:
-    """It does something else than it says: "no" counts as true, and a text is no number."""
-    return "integer" in kinds or ("boolean" in kinds and value not in (0, 1))
+def _counts(kinds: list[str]) -> bool:
+    return "integer" in kinds or "number" in kinds
+
+
+def _severity(context: Context, name: str, value: JSONValue, kinds: list[str]) -> Severity | None:
+    """An error where nothing is built; a warning where it does something else than it says: "no" counts as true."""
+    if name in context.analysis.built.keys:
+        return None
+    return "warning" if _counts(kinds) or ("boolean" in kinds and value not in (0, 1)) else "info"
 
 
 def _schema(record: ConfigType, key: str) -> Mapping[str, Any] | None:
@@ -126,14 +132,6 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 def _is_plain(schema: Mapping[str, Any]) -> bool:
     """Nothing but types, so that naming them says it all."""
     return "type" in schema and not {"enum", "anyOf", "items", "x-fraction"} & schema.keys()
-
-
-def _fits(value: JSONValue, schema: Mapping[str, Any]) -> bool:
-    """As the config class checks it: JSON Schema takes 4096.0 for a whole number, transformers does not."""
-    kinds = _kinds(schema)
-    if isinstance(value, float) and "integer" in kinds and "number" not in kinds:
-        return False
-    return accepts(schema, value)
 
 
 def _fixes(context: Context, pointer: str, key: str, value: JSONValue, schema: Mapping[str, Any]) -> tuple[Fix, ...]:

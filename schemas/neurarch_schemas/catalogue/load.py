@@ -23,7 +23,8 @@ PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
 }
 """What the types of JSON Schema are read as."""
-BEYOND_TYPES = frozenset(("enum", "anyOf", "items", "additionalProperties", "x-fraction"))
+BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+BEYOND_TYPES = frozenset(("enum", "anyOf", "items", "additionalProperties", "x-fraction", *BOUNDS))
 """Keywords of the catalogue's schemas that ask for more than a type. ``x-fraction`` is ours: declared as ``float``
 without ``int``, so that a whole number is refused, which JSON Schema cannot say."""
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
@@ -84,6 +85,10 @@ class ConfigType(Record):
 
     def canonical(self, name: str) -> str:
         return self.synonyms.get(name, name)
+
+    def checks(self, name: str) -> bool:
+        """The class looks at the type of what stands under this very name; it takes a synonym it does not declare."""
+        return (name in self.fields or name in base_properties()) and self.canonical(name) not in self.unchecked
 
     def knows(self, name: str) -> bool:
         """The class reads or keeps this key under that name."""

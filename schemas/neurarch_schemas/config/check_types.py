@@ -1,12 +1,13 @@
-"""Is every written value of a type the config class accepts? The same answer as validating the catalogue's JSON Schema,
-without importing a schema library."""
+"""Is every written value of a type and in the range that the config class accepts? The same answer as validating the
+catalogue's JSON Schema, without importing a schema library."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any
 
-from neurarch_schemas.catalogue.load import ConfigType, config_type
+from neurarch_schemas.catalogue.load import BOUNDS, ConfigType, config_type
 from neurarch_schemas.config.resolve import DEEPEST, escape
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.record import Record
@@ -18,8 +19,6 @@ class TypeProblem(Record):
     pointer: str
     message: str
     """Says what is written and what is accepted: ``hidden_size is "4096", expected an integer``."""
-    is_null: bool = False
-    """null where the class wants a value: older versions took it as "not given", 5.24 refuses it."""
 
 
 def check_types(data: JSONValue) -> tuple[TypeProblem, ...]:
@@ -39,11 +38,11 @@ def check_object(
     for key, value in data.items():
         name = key if key in record.shadowed else record.synonyms.get(key, key)
         schema = record.properties.get(name)
-        if schema is None or name in record.unchecked:
+        if schema is None or not record.checks(key):
             continue
         place = f"{pointer}/{escape(key)}"
         if not accepts(schema, value):
-            yield TypeProblem(place, f"{key} is {show(value)}, expected {describe(schema)}", value is None)
+            yield TypeProblem(place, f"{key} is {show(value)}, expected {describe(schema)}")
         elif name in record.nested and isinstance(value, dict) and depth < DEEPEST:
             nested = record.nested[name]
             model_type = value.get("model_type") if nested.any_type else None
@@ -53,11 +52,13 @@ def check_object(
 
 
 def accepts(schema: Mapping[str, Any], value: JSONValue) -> bool:
-    """JSON Schema 2020-12, as far as the catalogue uses it: type, enum, anyOf, items, additionalProperties.
+    """JSON Schema 2020-12, as far as the catalogue uses it: type, enum, anyOf, items, additionalProperties, bounds.
 
-    Beyond it, ``x-fraction`` refuses whole numbers.
+    As in Python, and not in JSON Schema, 2.0 is no integer; ``x-fraction`` refuses whole numbers.
     """
     if "x-fraction" in schema and type(value) is int:
+        return False
+    if not BOUNDS.isdisjoint(schema) and not is_within(schema, value):
         return False
     kinds = schema.get("type")
     if kinds is not None and not any(is_kind(kind, value) for kind in ((kinds,) if isinstance(kinds, str) else kinds)):
@@ -75,16 +76,27 @@ def accepts(schema: Mapping[str, Any], value: JSONValue) -> bool:
     return True
 
 
+def is_within(schema: Mapping[str, Any], value: JSONValue) -> bool:
+    """Between the bounds of a schema; what is no number is between any."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return True
+    return (
+        not value < schema.get("minimum", value)
+        and not value > schema.get("maximum", value)
+        and not value <= schema.get("exclusiveMinimum", -inf)
+        and not value >= schema.get("exclusiveMaximum", inf)
+    )
+
+
 def is_kind(kind: str, value: JSONValue) -> bool:
-    """An integer counts as a number, and a float without a fraction as an integer, as in JSON Schema."""
+    """An integer counts as a number, and no float as an integer."""
     match kind:
         case "null":
             return value is None
         case "boolean":
             return isinstance(value, bool)
         case "integer":
-            whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-            return whole and not isinstance(value, bool)
+            return isinstance(value, int) and not isinstance(value, bool)
         case "number":
             return (isinstance(value, int | float) and not isinstance(value, bool)) or is_special(value)
         case "string":
@@ -139,9 +151,24 @@ def describe(schema: Mapping[str, Any]) -> str:
             parts.append(f"a list of {' or '.join(names)}" if names else NAMES[kind])
         else:
             parts.append(NAMES.get(kind, kind))
+    if not BOUNDS.isdisjoint(schema):
+        parts = [f"{parts[0]} {within(schema)}", *parts[1:]]
     parts.extend(show(item) for item in schema.get("enum", ()))
     parts.extend(describe(part) for part in schema.get("anyOf", ()))
     return " or ".join(dict.fromkeys(parts)) or "another value"
+
+
+def within(schema: Mapping[str, Any]) -> str:
+    """The bounds of a schema in words."""
+    if "minimum" in schema and "maximum" in schema:
+        return f"from {schema['minimum']:g} to {schema['maximum']:g}"
+    words = {
+        "minimum": "of at least",
+        "maximum": "of at most",
+        "exclusiveMinimum": "above",
+        "exclusiveMaximum": "below",
+    }
+    return " and ".join(f"{words[name]} {schema[name]:g}" for name in words if name in schema)
 
 
 def show(value: object) -> str:

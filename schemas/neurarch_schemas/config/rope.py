@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from neurarch_schemas.config.draft import Draft
 from neurarch_schemas.documents.json_value import JSONValue
 
 # RoPE types that stretch a pretrained window and therefore record its length.
 STRETCHED = ("llama3", "yarn", "longrope")
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "linear": ("factor",),
+    "dynamic": ("factor",),
+    "yarn": ("factor",),
+    "longrope": ("short_factor", "long_factor"),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
+}
+"""Fields transformers 5.24 refuses to do without (those it fills in are left out)."""
 
 
 def nested_keys(draft: Draft, parameters: dict[str, JSONValue]) -> list[str]:

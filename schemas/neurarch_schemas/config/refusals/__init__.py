@@ -1,0 +1,27 @@
+"""Configs from which transformers 5.24 builds no model, though each value alone has the right type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neurarch_schemas.config.model_config import ModelConfig
+from neurarch_schemas.config.refusals.activations import refused_activations
+from neurarch_schemas.config.refusals.heads import refused_heads
+from neurarch_schemas.config.refusals.layer_kinds import refused_layer_kinds
+from neurarch_schemas.config.refusals.refusal import Refusal
+from neurarch_schemas.config.refusals.rope import refused_rope
+from neurarch_schemas.config.refusals.stages import refused_stages
+
+CHECKS = (refused_layer_kinds, refused_rope, refused_stages, refused_heads, refused_activations)
+
+
+def refusals(config: ModelConfig) -> Iterator[Refusal]:
+    """Of this config and all nested in it; nothing of types that transformers does not have."""
+    from neurarch_schemas.config.refusals.constraints import broken_constraints
+
+    if config.is_native:
+        for check in CHECKS:
+            yield from check(config)
+        yield from broken_constraints(config)
+    for nested in config.nested.values():
+        yield from refusals(nested)
