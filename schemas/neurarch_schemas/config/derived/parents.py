@@ -214,8 +214,12 @@ def frame_size(draft: Draft) -> None:
 
 
 def prior_of_labels(draft: Draft) -> None:
-    """PP-DocLayout: every class is as likely as any other, or nothing."""
+    """PP-DocLayout: every class is as likely as any other, or nothing.
+
+    A written num_labels replaces another number of labels in id2label (``PreTrainedConfig.__post_init__``).
+    """
     if draft.is_null("initializer_bias_prior_prob"):
         labels = draft.get("id2label")
-        count = len(labels) if isinstance(labels, dict) else as_integer(draft.values.get("num_labels", 2))
+        named = len(labels) if isinstance(labels, dict) else 2
+        count = as_integer(draft.values.get("num_labels", named))
         draft.derive("initializer_bias_prior_prob", 1 / (count + 1), "1 / (number of labels + 1)")
