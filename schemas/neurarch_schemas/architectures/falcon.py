@@ -1,7 +1,12 @@
-"""Falcon: multi-query or grouped-query attention out of one matrix, feed-forward beside or behind it."""
+"""Falcon: multi-query or grouped-query attention out of one matrix, feed-forward beside or behind it.
+
+RefinedWeb and RefinedWebModel are what its first files called it, with code of their own and other key names: the
+40B model's has groups of keys and values and two norms, the 7B model's one key for all.
+"""
 
 from __future__ import annotations
 
+from neurarch_schemas.architectures import with_settings
 from neurarch_schemas.architectures.decoder import PRE_NORM, decoder_layer, language_model
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
@@ -10,7 +15,21 @@ from neurarch_schemas.modules.feed_forward import mlp
 from neurarch_schemas.modules.layers import layer_norm, linear
 from neurarch_schemas.modules.tree import AttentionShape, Module
 
-MODEL_TYPES = ("falcon",)
+MODEL_TYPES = ("falcon", "RefinedWeb", "RefinedWebModel")
+
+
+def renamed(config: ModelConfig) -> ModelConfig:
+    """The keys of the first files under their later names."""
+    grouped = config.model_type == "RefinedWeb"
+    heads = config.integer("n_head")
+    return with_settings(
+        config,
+        num_attention_heads=heads,
+        num_hidden_layers=config.integer("n_layer"),
+        num_kv_heads=config.integer("n_head_kv", heads) if grouped else heads,
+        new_decoder_architecture=grouped and config.is_set("n_head_kv"),
+        tie_word_embeddings=config.flag("tie_word_embeddings", True),
+    )
 
 
 def mixer(config: ModelConfig) -> Module:
@@ -42,6 +61,8 @@ def norms(config: ModelConfig) -> tuple[str, ...]:
 
 
 def build(config: ModelConfig) -> Module:
+    if config.model_type != "falcon":
+        config = renamed(config)
     hidden, bias = config.integer("hidden_size"), config.flag("bias")
     norm = layer_norm(hidden)
     inner = config.integer("ffn_hidden_size", 4 * hidden)

@@ -1,11 +1,12 @@
-"""Qwen 1, from the code that came with it: fused biased query-key-value matrix, feed-forward half as wide as stated.
+"""Qwen 1 and Qwen-VL, from the code that came with them: fused biased queries, keys and values, half the stated width.
 
-Totals equal the published ones of the 1.8B, 7B, 14B and 72B models.
+Totals equal the published ones of the 1.8B, 7B, 14B and 72B models, and of Qwen-VL (9,656,935,168).
 """
 
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import language_model
+from neurarch_schemas.architectures.qwen_visual import image_encoder
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.attention import attention_block
@@ -29,6 +30,7 @@ def build(config: ModelConfig) -> Module:
         AttentionShape(heads, heads, dim, dim, position="rope"),
         hidden=hidden,
     )
+    visual = config.mapping("visual") if config.is_set("visual") else None
     inner = size(config, "intermediate_size", "ffn_hidden_size") // 2
     block = Module(
         "Block",
@@ -47,4 +49,5 @@ def build(config: ModelConfig) -> Module:
         hidden=hidden,
         names=("wte", "h", "ln_f"),
         prefix="transformer",
+        after=None if visual is None else {"visual": image_encoder(visual)},
     )
