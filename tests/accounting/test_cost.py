@@ -161,17 +161,28 @@ def test_decoding_is_bound_by_memory_and_prefill_by_compute() -> None:
         ({"quant_method": "compressed-tensors", "format": "pack-quantized"}, "bfloat16"),
         ({"quant_method": "modelopt", "quantized_layers": {"a": {"quant_algo": "NVFP4"}}}, "float4_e2m1fn_x2"),
         ({"quant_method": "awq", "bits": 4}, "bfloat16"),
+        ({"quant_method": "mxfp4"}, "bfloat16"),  # gpt-oss: activations stay in bfloat16
+        ({"quant_method": "modelopt", "quant_algo": "W4A16_NVFP4"}, "bfloat16"),
+        (
+            {"format": "nvfp4-pack-quantized", "config_groups": {"g": {"weights": {}, "input_activations": None}}},
+            "bfloat16",
+        ),
+        (
+            {"format": "nvfp4-pack-quantized", "config_groups": {"g": {"input_activations": {"num_bits": 4}}}},
+            "float4_e2m1fn_x2",
+        ),
     ],
 )
 def test_a_bound_is_taken_at_the_narrowest_type_of_the_matrices(quantization: Any, dtype: str) -> None:
     assert compute_dtype(quantization) == dtype
 
 
-def test_a_device_without_a_type_computes_in_the_next_wider_one() -> None:
+def test_a_device_without_a_type_computes_in_16_bits() -> None:
     hopper = find_device("H100-80GB")
     assert hopper is not None
-    assert hopper.computes("float4_e2m1fn_x2") == "float8_e4m3fn"
-    assert hopper.peak("float4_e2m1fn_x2") == hopper.peak("float8_e4m3fn") > hopper.peak("bfloat16")
+    assert hopper.computes("float8_e4m3fn") == "float8_e4m3fn"
+    assert hopper.computes("float4_e2m1fn_x2") == "bfloat16"
+    assert hopper.peak("float4_e2m1fn_x2") == hopper.peak("bfloat16") < hopper.peak("float8_e4m3fn")
     turing = find_device("T4")
     assert turing is not None
     assert turing.computes("float8_e4m3fn") == "float16"

@@ -27,6 +27,8 @@ class Checkpoint(Record):
     reason: str | None
     scale_scalars: int | None = None
     """Of ``scalars``, those of scales, zero points and other metadata of a quantization."""
+    routed_bytes: int | None = None
+    """Of ``bytes``, those of routed experts."""
 
 
 BITS = {
@@ -68,7 +70,15 @@ def predicted_checkpoint(tree: Module, config: ModelConfig) -> Checkpoint | None
         f"derived from quantization_config ({schemes}; {found.scale_scalars:,} scalars of scales and metadata); "
         "no weight files lie beside the config"
     )
-    return Checkpoint(found.scalars, found.bytes, None, exact=False, reason=reason, scale_scalars=found.scale_scalars)
+    return Checkpoint(
+        found.scalars,
+        found.bytes,
+        None,
+        exact=False,
+        reason=reason,
+        scale_scalars=found.scale_scalars,
+        routed_bytes=found.routed_bytes,
+    )
 
 
 def quantization_fields(config: ModelConfig) -> dict[str, JSONValue] | None:

@@ -12,7 +12,7 @@ USABLE_HOST_MEMORY = 0.75
 """Share of unified memory a GPU may use: macOS's default working-set limit on machines with more than 36 GB."""
 
 
-WIDER = ("float4_e2m1fn_x2", "float8_e4m3fn", "bfloat16", "float16", "float32")
+WIDER = ("bfloat16", "float16", "float32")
 
 
 class Device(Record):
@@ -27,12 +27,12 @@ class Device(Record):
     source: str
 
     def peak(self, dtype: str) -> float:
-        """Operations a second in ``dtype``; a device without the format computes in the next wider one it has."""
+        """Operations a second in ``dtype``; a device without the format computes in 16 bits."""
         return self.peak_flops.get(self.computes(dtype)) or max(self.peak_flops.values())
 
     def computes(self, dtype: str) -> str:
-        """The type itself or the next wider one that the device has."""
-        wider = WIDER[WIDER.index(dtype) :] if dtype in WIDER else (dtype, *WIDER[2:])
+        """The type itself, or 16 bits: kernels widen the weights of a format that the device lacks to these."""
+        wider = (dtype, *(other for other in WIDER if other != dtype))
         return next((candidate for candidate in wider if candidate in self.peak_flops), dtype)
 
 

@@ -14,12 +14,15 @@ Limit = Literal["compute", "memory bandwidth"]
 
 
 NARROW = (
-    ("fp4", "float4_e2m1fn_x2"),
+    ("nvfp4", "float4_e2m1fn_x2"),
     ("fp8", "float8_e4m3fn"),
     ("float-quantized", "float8_e4m3fn"),
     ("int-quantized", "int8"),
 )
 """Marks of quantizations whose kernels may compute in a narrow type, the narrowest first; others only store so."""
+
+WEIGHTS_ONLY = ("w4a16", "mxfp4")
+"""Marks of formats whose activations stay in 16 bits: MXFP4 is that of gpt-oss, whose card asks for bfloat16."""
 
 
 class Bound(Record):
@@ -43,6 +46,10 @@ def compute_dtype(quantization: Mapping[str, JSONValue] | None) -> str:
     marks = [quantization.get(key) for key in ("quant_method", "quant_algo", "format")]
     listed = quantization.get("quantized_layers")
     if isinstance(listed, dict):
-        marks += set(listed_algorithms(listed))
-    text = " ".join(str(mark).lower() for mark in marks)
-    return next((dtype for mark, dtype in NARROW if mark in text), "bfloat16")
+        marks += listed_algorithms(listed)
+    groups = quantization.get("config_groups")
+    each = [group for group in groups.values() if isinstance(group, dict)] if isinstance(groups, dict) else []
+    if each and not any(group.get("input_activations") for group in each):
+        return "bfloat16"
+    words = [mark for mark in (str(mark).lower() for mark in marks) if not any(word in mark for word in WEIGHTS_ONLY)]
+    return next((dtype for mark, dtype in NARROW if any(mark in word for word in words)), "bfloat16")

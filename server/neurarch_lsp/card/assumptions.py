@@ -20,6 +20,8 @@ class Assumptions(Record):
     training_batch: int = 32
     samples: int = 50_000
     length: int | None = None
+    source_length: int | None = None
+    """Tokens that the encoder of an encoder-decoder reads where the file does not say; None: as many as the decoder."""
     recipe: str = "adam-mixed"
     """Which recipe of training.json is shown spread over devices."""
     lora_rank: int = 16

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neurarch_lsp.render.card_blocks import Table
+from neurarch_schemas.accounting.fit import MOST_DEVICES, usable
 from neurarch_schemas.accounting.lora import adapts, four_bit_bytes, lora_parameters
 from neurarch_schemas.accounting.quantities import count, decimal_bytes
 from neurarch_schemas.accounting.training import Recipe, Sharding, TrainingMemory, find_recipe, recipes, training_memory
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_schemas.accounting.hardware import Device
     from neurarch_schemas.modules.tree import Module
 
 SHARDS = (8, 64)
@@ -21,16 +23,20 @@ MIXED = "adam-mixed"
 def memory_tables(
     tree: Module, parameters: int, activation_bytes: int, assumed: Assumptions
 ) -> tuple[tuple[Table, ...], dict[str, Any]]:
-    """``activation_bytes`` are those of the whole batch in 16 bits; ranks that share data share the batch."""
+    """``activation_bytes`` are those of the whole batch in 16 bits; ranks share the batch, a sequence each at least."""
     trained = lora_parameters(tree, assumed.lora_rank, adapts(assumed.lora_targets))
-    mixed = _recipe(MIXED)
+    mixed, batch = _recipe(MIXED), assumed.training_batch
     where = "all linear layers" if assumed.lora_targets == "all-linear" else assumed.lora_targets.replace(",", ", ")
     lines: list[tuple[str, str, int | None, int, list[TrainingMemory]]] = []
     for recipe in recipes():
-        memory = [_of(parameters, recipe, _kept(recipe, activation_bytes), ranks) for ranks in (1, *SHARDS)]
+        kept = _kept(recipe, activation_bytes)
+        memory = [_of(parameters, recipe, kept // min(ranks, batch), ranks) for ranks in (1, *SHARDS)]
         lines.append((recipe.name, recipe.label, recipe.bytes_per_parameter, parameters, memory))
     for name, frozen in (("LoRA", 2 * parameters), ("QLoRA", four_bit_bytes(tree))):
-        memory = [_of(parameters, mixed, activation_bytes, ranks, trained, frozen) for ranks in (1, *SHARDS)]
+        memory = [
+            _of(parameters, mixed, activation_bytes // min(ranks, batch), ranks, trained, frozen)
+            for ranks in (1, *SHARDS)
+        ]
         label = f"{name}, rank {assumed.lora_rank} on {where}"
         lines.append((name, label, None, trained, memory))
     by_recipe = Table(
@@ -49,7 +55,7 @@ def memory_tables(
     )
     chosen = _recipe(assumed.recipe)
     ways = [
-        (label, sharding, _spread(parameters, chosen, _kept(chosen, activation_bytes), sharding))
+        (label, sharding, _spread(parameters, chosen, _kept(chosen, activation_bytes), sharding, assumed))
         for label, sharding in _ways(assumed)
     ]
     by_way = Table(
@@ -93,6 +99,17 @@ def _ways(assumed: Assumptions) -> tuple[tuple[str, Sharding], ...]:
     )
 
 
+def fewest_devices(device: Device, parameters: int, activation_bytes: int, assumed: Assumptions) -> int | None:
+    """The smallest power of two that holds the recipe with FSDP, a sequence or more on each; None where none does."""
+    recipe, count = _recipe(assumed.recipe), 1
+    while count <= MOST_DEVICES:
+        memory = _spread(parameters, recipe, _kept(recipe, activation_bytes), Sharding(count, zero=3), assumed)
+        if memory.total <= usable(device, 1, assumed.reserve):
+            return count
+        count *= 2
+    return None
+
+
 def _of(
     parameters: int,
     recipe: Recipe,
@@ -105,7 +122,7 @@ def _of(
     return training_memory(
         parameters,
         recipe,
-        activation_bytes // ranks,
+        activation_bytes,
         sharding=sharding,
         trained=trained,
         frozen_bytes=frozen_bytes,
@@ -117,8 +134,11 @@ def _kept(recipe: Recipe, activation_bytes: int) -> int:
     return activation_bytes * recipe.weights // 2
 
 
-def _spread(parameters: int, recipe: Recipe, activation_bytes: int, sharding: Sharding) -> TrainingMemory:
-    return training_memory(parameters, recipe, activation_bytes // sharding.data_parallel, sharding=sharding)
+def _spread(
+    parameters: int, recipe: Recipe, activation_bytes: int, sharding: Sharding, assumed: Assumptions
+) -> TrainingMemory:
+    sharing = min(sharding.data_parallel, assumed.training_batch)
+    return training_memory(parameters, recipe, activation_bytes // sharing, sharding=sharding)
 
 
 def _recipe(name: str) -> Recipe:

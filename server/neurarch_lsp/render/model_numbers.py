@@ -99,7 +99,9 @@ def attention_name(shape: AttentionShape, *, heads: bool = False) -> str:
 
 
 def tokens(value: int) -> str:
-    """A context length as people say it: 65536 is "64k", 131072 "128k", 200000 "200,000"."""
+    """A context length as people say it: 65536 is "64k", 131072 "128k", 200000 "200,000", 1163264 "1.1M"."""
+    if value > 1 << 20 and value % 1024 == 0 and value % (1 << 20):
+        return f"{value // (1 << 20)}.{value * 10 // (1 << 20) % 10}M"
     if value >= 1024 and value % 1024 == 0:
-        return f"{value // 1024}k" if value < 1 << 20 or value % (1 << 20) else f"{value >> 20}M"
+        return f"{value // 1024}k" if value < 1 << 20 else f"{value >> 20}M"
     return f"{value:,}"

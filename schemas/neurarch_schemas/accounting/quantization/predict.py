@@ -26,6 +26,8 @@ class Prediction(Record):
     bytes: int
     scale_scalars: int
     schemes: tuple[tuple[str, int], ...]
+    routed_bytes: int
+    """Of ``bytes``, those of routed experts."""
 
 
 class TooManyNames(Exception):
@@ -34,10 +36,11 @@ class TooManyNames(Exception):
 
 def predict(tree: Module, plan: Plan, dtype: str) -> Prediction | None:
     """None where the model has too many distinct names to look up. ``dtype`` is that of what stays unquantized."""
-    scalars = size = scales = 0
+    scalars = size = scales = routed = 0
     used: dict[str, int] = {}
     try:
         for module, part, names in _placed(tree):
+            before = size
             for tensor in module.tensors:
                 if tensor.tied_to is not None:
                     continue
@@ -55,9 +58,10 @@ def predict(tree: Module, plan: Plan, dtype: str) -> Prediction | None:
                         scalars += amount * times * layers
                         size += size_in_bytes(amount, kind) * times * layers
                         scales += amount * times * layers if position else 0
+            routed += size - before if part == "experts" else 0
     except TooManyNames:
         return None
-    return Prediction(scalars, size, scales, tuple(used.items()))
+    return Prediction(scalars, size, scales, tuple(used.items()), routed)
 
 
 def _matrices(module: Module, tensor: Tensor, part: Part, plan: Plan) -> tuple[int, int, int] | None:

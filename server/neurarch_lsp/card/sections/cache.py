@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neurarch_lsp.card.caching import assumed_crossing, cached_scalars
 from neurarch_lsp.render.card_blocks import Facts, Note, Plot, Section, Table
 from neurarch_lsp.render.model_numbers import tokens
 from neurarch_schemas.accounting.context import declared_context
@@ -38,9 +39,9 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         kept = language_config(config).get("mamba_ssm_dtype")
         note = f"; engines keep its recurrent part in {kept}" if isinstance(kept, str) and kept != dtype else ""
         rows.append(("Constant state", f"{binary_bytes(constant)} a sequence in {dtype}, whatever its length{note}"))
-    rows += _crossing(cache, dtype)
+    rows += _crossing(analysis, assumed, cache, dtype)
     lengths = [length for length in LENGTHS if length < longest] + [longest]
-    sizes = [(length, size_in_bytes(cache.at(length), dtype)) for length in lengths]
+    sizes = [(length, size_in_bytes(cached_scalars(analysis, assumed, length), dtype)) for length in lengths]
     table = Table(
         ("tokens", "one sequence", f"batch of {assumed.batch}") if assumed.batch > 1 else ("tokens", "one sequence"),
         tuple(
@@ -50,7 +51,9 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         numeric=frozenset({0, 1, 2}),
     )
     points = [(longest * step // POINTS, 0.0) for step in range(POINTS + 1)]
-    curve = tuple((float(length), float(size_in_bytes(cache.at(length), dtype))) for length, _ in points)
+    curve = tuple(
+        (float(length), float(size_in_bytes(cached_scalars(analysis, assumed, length), dtype))) for length, _ in points
+    )
     top = curve[-1][1]
     plot = Plot(
         curve,
@@ -75,7 +78,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     )
 
 
-def _crossing(cache: KVCache, dtype: str) -> list[tuple[str, str]]:
+def _crossing(analysis: Analysis, assumed: Assumptions, cache: KVCache, dtype: str) -> list[tuple[str, str]]:
     """Keys and values of what another network found, which are there once."""
     crossing = [(each, layers) for each, layers in cache.entries if each.kind == "cross"]
     if not crossing:
@@ -83,6 +86,11 @@ def _crossing(cache: KVCache, dtype: str) -> list[tuple[str, str]]:
     each = size_in_bytes(sum(one.per_token * layers for one, layers in crossing), dtype)
     lengths = {one.source_length for one, _ in crossing}
     length = next(iter(lengths)) if len(lengths) == 1 else None
+    if assumed_crossing(analysis):
+        read = f"{assumed.source_length:,} tokens" if assumed.source_length else "as many tokens as the decoder"
+        return [
+            ("Cross-attention", f"{binary_bytes(each)} besides for each token the encoder reads; {read} are assumed")
+        ]
     if not length:
         return [("Cross-attention", f"{binary_bytes(each)} besides for each position it reads; not in the table")]
     read = f"{binary_bytes(each)} for each of the {length:,} positions it reads"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neurarch_lsp.card.caching import cached_scalars
 from neurarch_lsp.card.lengths import sequence_length
 from neurarch_lsp.card.towers import encoding_operations
 from neurarch_lsp.render.card_blocks import Facts, Note, Section, Table
 from neurarch_lsp.render.model_numbers import tokens
-from neurarch_schemas.accounting.checkpoint import quantization_fields
+from neurarch_schemas.accounting.checkpoint import predicted_checkpoint, quantization_fields
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
 from neurarch_schemas.accounting.fit import MOST_SEQUENCES, MOST_TOKENS, Fit, fit
@@ -35,7 +36,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     dtype = analysis.cache_dtype(assumed.cache_dtype)
 
     def cache_bytes(length: int) -> int:
-        return size_in_bytes(cache.at(length), dtype) if cache is not None else 0
+        return size_in_bytes(cached_scalars(analysis, assumed, length), dtype)
 
     context = min(sequence_length(analysis, assumed), assumed.context or SERVED_CONTEXT)
     one = cache_bytes(context)
@@ -51,11 +52,13 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         *_speed(analysis, assumed, device, stored, one, context),
     ]
     declared = declared_context(config)
+    columns = ("device", "memory", "fits on", "longest context there", "largest batch there")
+    asked = f"a batch of {assumed.batch} at {context:,} tokens" if cache is not None else "the weights"
     table = Table(
-        ("device", "memory", "fits on", "longest context there", "largest batch there"),
-        tuple(_row(item, cache is not None, declared) for item in found),
+        columns if cache is not None else columns[:3],
+        tuple(_row(item, declared)[: None if cache is not None else 3] for item in found),
         numeric=frozenset({1, 2, 3, 4}),
-        caption=f"For a batch of {assumed.batch} at {context:,} tokens, split evenly; device counts are powers of two.",
+        caption=f"For {asked}, split evenly; device counts are powers of two.",
     )
     note = Note("Memory, bandwidth and peak of each device, with source and date: docs/cost.md.")
     return Section(
@@ -104,16 +107,36 @@ def _speed(
     if analysis.kv_cache is None:
         return rows
     a_token = generation(tree)
-    read = stored * (counted.active - a_token.waiting) // max(counted.total, 1)
-    most = stored * (counted.total - a_token.waiting) // max(counted.total, 1)
-    moved = min(most, read * assumed.batch) + cache_bytes * assumed.batch
+    others, routed = weights_of_a_token(analysis, stored, a_token.waiting)
+    routing = next((visit.module.routing for visit in analysis.visits if visit.module.routing), None)
+    share = min(1.0, assumed.batch * routing.active / routing.total) if routing is not None else 1.0
+    moved = others + int(routed * share) + cache_bytes * assumed.batch
     decode = bound(device, a_token.cost.decode(context) * assumed.batch, moved, dtype, count)
     rate = assumed.batch / decode.seconds if decode.seconds else 0.0
     rows.append(("Decode", f"at most {rate:,.0f} tokens/s at that context, limited by {decode.limit}"))
     return rows
 
 
-def _row(item: Fit, has_cache: bool, declared: int | None) -> tuple[str, ...]:
+def weights_of_a_token(analysis: Analysis, stored: int, waiting: int) -> tuple[int, int]:
+    """Of ``stored`` bytes, those read for every token and those of all routed experts.
+
+    Embeddings are looked up, and ``waiting`` parameters have done their work; both are left in the plain dtype.
+    """
+    tree, config, counted, weights = analysis.built.tree, analysis.config, analysis.parameters, analysis.weights
+    if tree is None or config is None or counted is None or weights is None:
+        return stored, 0
+    known = analysis.checkpoint
+    if known is None or known.routed_bytes is None:
+        known = predicted_checkpoint(tree, config)
+    if known is not None and known.routed_bytes is not None and known.bytes:
+        routed = stored * known.routed_bytes // known.bytes
+    else:
+        routed = stored * dict(counted.by_part).get("experts", 0) // max(counted.total, 1)
+    idle = size_in_bytes(counted.active_with_embeddings - counted.active + waiting, weights.dtype)
+    return max(stored - routed - idle, 0), routed
+
+
+def _row(item: Fit, declared: int | None) -> tuple[str, ...]:
     memory = f"{item.device.memory_bytes / (1 << 30):.0f} GiB"
     if item.devices is None:
         return (item.device.name, memory, "does not fit", "", "")
@@ -123,8 +146,6 @@ def _row(item: Fit, has_cache: bool, declared: int | None) -> tuple[str, ...]:
         item.device.name,
         memory,
         "one" if item.fits_on_one else str(item.devices),
-        (tokens(declared) if declared else "no limit")
-        if not has_cache or longest >= MOST_TOKENS
-        else tokens(longest // 1024 * 1024 or longest),
-        "no limit" if not has_cache or batch >= MOST_SEQUENCES else f"{batch:,}",
+        "no limit" if longest >= MOST_TOKENS else tokens(longest // 1024 * 1024 or longest),
+        "no limit" if batch >= MOST_SEQUENCES else f"{batch:,}",
     )
