@@ -44,6 +44,16 @@ def interpret_library(
     return interpret_config(path, architecture, data, search_paths, budgets, cache=cache)
 
 
+def for_report(
+    architecture: str,
+    data: Mapping[str, JSONValue],
+    search_paths: Sequence[str],
+    cache: SourceCache | None = None,
+) -> Interpretation | None:
+    """As ``interpret_library``, within the time that a report may take."""
+    return interpret_library(architecture, data, search_paths, seconds=REPORT_SECONDS, cache=cache)
+
+
 def modeling_file(architecture: str, model_type: str, search_paths: Sequence[str]) -> str | None:
     """The modeling file that defines the class: in the folder of its type, else in any other."""
     if not architecture.isidentifier():

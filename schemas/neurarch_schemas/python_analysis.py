@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from neurarch_schemas.elsewhere import Elsewhere, here
+from neurarch_schemas.record import replace
+
 if TYPE_CHECKING:
     from neurarch_schemas.config_calls.find import ConfigCall
     from neurarch_schemas.documents.python_document import PythonDocument
@@ -33,6 +36,8 @@ class PythonAnalysis:
     folder: Folder
     kind: Literal["python"] = "python"
     config: None = None
+    interpreting: Elsewhere = here
+    """Where Python code is interpreted, which may take seconds."""
 
     @cached_property
     def units(self) -> tuple[Placed, ...]:
@@ -46,4 +51,5 @@ class PythonAnalysis:
         """The configs that the text constructs (``LlamaConfig(...)``), each as the config.json it stands for."""
         from neurarch_schemas.config_calls.find import config_calls
 
-        return config_calls(self.document.text, self.document.uri, self.units)
+        found = config_calls(self.document.text, self.document.uri, self.units)
+        return tuple(replace(call, interpreting=self.interpreting) for call in found)

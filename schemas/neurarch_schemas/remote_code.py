@@ -6,19 +6,26 @@ import os
 from typing import TYPE_CHECKING
 
 from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.elsewhere import Elsewhere, here
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from neurarch_schemas.config.model_config import ModelConfig
-    from neurarch_schemas.interpreter import Interpretation
+    from neurarch_schemas.interpreter import Interpretation, SourceCache
     from neurarch_schemas.surroundings.folder import Folder
 
 
 def interpret_remote(
-    config: ModelConfig, data: JSONValue, folder: Folder, search_paths: tuple[str, ...]
+    config: ModelConfig,
+    data: JSONValue,
+    folder: Folder,
+    search_paths: tuple[str, ...],
+    interpreting: Elsewhere = here,
 ) -> Interpretation | None:
     """What the repository's own class builds from this config; None where its code does not lie beside it.
 
-    ``data`` are the values of config.json. Nothing of the code is executed or imported.
+    ``data`` are the values of config.json, ``interpreting`` does the work. Nothing of the code is executed or imported.
     """
     references = data.get("auto_map") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(references, dict) or folder.path is None:
@@ -30,9 +37,24 @@ def interpret_remote(
     paths = [os.path.join(folder.path, f"{module}.py") for module, _ in (model, configuration)]
     if not all(f"{module}.py" in (folder.listing or ()) for module, _ in (model, configuration)):
         return None
+    found: Interpretation = interpreting(_interpret, paths[0], model[1], data, search_paths, paths[1], configuration[1])
+    return found
+
+
+def _interpret(
+    path: str,
+    class_name: str,
+    data: Mapping[str, JSONValue],
+    search_paths: tuple[str, ...],
+    config_file: str,
+    config_class: str,
+    cache: SourceCache | None = None,
+) -> Interpretation:
     from neurarch_schemas.interpreter import interpret_config
 
-    return interpret_config(paths[0], model[1], data, search_paths, config_file=paths[1], config_class=configuration[1])
+    return interpret_config(
+        path, class_name, data, search_paths, config_file=config_file, config_class=config_class, cache=cache
+    )
 
 
 def _model_reference(references: dict[str, JSONValue], architecture: str) -> tuple[str, str] | None:

@@ -6,11 +6,13 @@ import os
 from typing import TYPE_CHECKING, cast
 
 from neurarch_schemas.documents.json_document import JsonDocument
+from neurarch_schemas.elsewhere import here
 
 if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
     from neurarch_schemas.documents.document import FileKind
     from neurarch_schemas.documents.python_document import PythonDocument
+    from neurarch_schemas.elsewhere import Elsewhere
     from neurarch_schemas.surroundings.folder import Folder
     from neurarch_schemas.surroundings.folders_above import FoldersAbove
 
@@ -44,14 +46,16 @@ def analyse(
     path: str,
     folder: Folder | None,
     folders_above: FoldersAbove | None = None,
+    interpreting: Elsewhere = here,
 ) -> Analysis | None:
     """What is known about a document; None for a file that is not ours, which then has cost one parse.
 
     ``folder`` is the snapshot of what lies beside the document; None: read here, once the file is known to be ours,
-    with what is known of the folders above. Pure when a folder is given.
+    with what is known of the folders above. ``interpreting``: where code beside a config is interpreted. Pure when a
+    folder is given.
     """
     if not isinstance(document, JsonDocument):
-        return _analyse_python(document, path, folder, folders_above)
+        return _analyse_python(document, path, folder, folders_above, interpreting)
     from neurarch_schemas.documents.detect import detect
 
     def listing() -> frozenset[str] | None:
@@ -69,17 +73,22 @@ def analyse(
         from neurarch_schemas.config.read import read_config
 
         config = read_config(document.data, "params" if kind == "params" else "config")
-    return Analysis(document, kind, folder, config)
+    return Analysis(document, kind, folder, config, interpreting=interpreting)
 
 
 def _analyse_python(
-    document: PythonDocument, path: str, folder: Folder | None, folders_above: FoldersAbove | None
+    document: PythonDocument,
+    path: str,
+    folder: Folder | None,
+    folders_above: FoldersAbove | None,
+    interpreting: Elsewhere,
 ) -> Analysis | None:
     from neurarch_schemas.python_analysis import PythonAnalysis, is_model_code
 
     if not is_model_code(document.text):
         return None
-    found = PythonAnalysis(document, surroundings(path, document, folders_above) if folder is None else folder)
+    beside = surroundings(path, document, folders_above) if folder is None else folder
+    found = PythonAnalysis(document, beside, interpreting=interpreting)
     # A rule reads only the kinds of file it names; facts.python_file gives the rules of this kind the true type.
     return cast("Analysis", found)
 

@@ -20,6 +20,7 @@ from neurarch_schemas.config_calls.values import Unknown
 from neurarch_schemas.config_calls.writes import last_name
 from neurarch_schemas.documents.pointer import join_pointer, parent_pointer, split_pointer
 from neurarch_schemas.documents.python_units import split
+from neurarch_schemas.elsewhere import Elsewhere, here
 from neurarch_schemas.record import Record
 from neurarch_schemas.surroundings.folder import Folder
 
@@ -61,10 +62,12 @@ class ConfigCall(Record):
     """The statement cannot be parsed right now: what can be read of it is here."""
     is_to_fail: bool = False
     """A test says that what is built here is refused: ``with pytest.raises(ValueError):``."""
+    interpreting: Elsewhere = staticmethod(here)
 
     @cached_property
     def analysis(self) -> Analysis:
-        return Analysis(self.document, "config", Folder(), read_config(self.document.data), self.uncertain)
+        config = read_config(self.document.data)
+        return Analysis(self.document, "config", Folder(), config, self.uncertain, self.interpreting)
 
     @property
     def uncertain(self) -> str | None:

@@ -7,32 +7,50 @@ the interpreter lock for hundreds of milliseconds, and a hover on another docume
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import pickle
 import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable
+from typing import Any, BinaryIO
 
-if TYPE_CHECKING:
-    from neurarch_lsp.features.python_models import Reading
+from neurarch_schemas.elsewhere import NotDone
+
+logger = logging.getLogger(__name__)
 
 MOST_SECONDS = 30.0
 """The interpreter has budgets of its own, far below; a child that takes longer is ended."""
 COMMAND = (sys.executable, "-P", "-m", "neurarch_lsp.lsp.interpreter_process")
 """``-P``: the working folder may be the user's, and nothing there may be imported."""
 
+Question = tuple[Callable[..., Any], tuple[Any, ...]]
+Answer = tuple[str | None, Any]
+"""The traceback of a failure, or what the function gives."""
+
 
 class InterpreterProcess:
-    """Called on worker threads, one call at a time; the child is started by the first and ends with the server."""
+    """Called on worker threads, which take turns; the child is started by the first and ends with the server."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None
+        self._turn = threading.Lock()
 
-    def __call__(self, path: str, text: str, search_paths: Sequence[str], only_sound: bool) -> Reading:
-        """As ``python_models.read``. Raises RuntimeError when the child fails or ends."""
+    def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(*arguments, cache=...)`` as the child computes it, with the files that it keeps parsed.
+
+        Raises NotDone when the function fails, and when the child does or ends.
+        """
+        with self._turn:
+            failure, value = self._ask((function, arguments))
+        if failure is not None:
+            logger.error("the interpreter's process failed on %s: %s", arguments[0], failure)
+            raise NotDone(failure.rstrip().rpartition("\n")[2])
+        return value
+
+    def _ask(self, question: Question) -> Answer:
         child = self._child
         if child is None or child.poll() is not None:
             child = self._child = subprocess.Popen(
@@ -46,18 +64,15 @@ class InterpreterProcess:
         limit = threading.Timer(MOST_SECONDS, child.kill)
         limit.start()
         try:
-            pickle.dump((path, text, list(search_paths), only_sound), child.stdin)
+            pickle.dump(question, child.stdin)
             child.stdin.flush()
-            answer = pickle.load(child.stdout)
+            answer: Answer = pickle.load(child.stdout)
+            return answer
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             self.end()
-            raise RuntimeError(f"the interpreter's process ended on {path}") from error
+            raise NotDone(f"the interpreter's process ended on {question[1][0]}") from error
         finally:
             limit.cancel()
-        if isinstance(answer, str):
-            raise RuntimeError(answer)
-        reading: Reading = answer
-        return reading
 
     def end(self) -> None:
         child, self._child = self._child, None
@@ -67,7 +82,7 @@ class InterpreterProcess:
 
 
 def main() -> None:
-    """The child: the pickled arguments of ``read`` in, its result or a traceback out, until the input ends."""
+    """The child: pickled functions with arguments in, what they give out, until the input ends."""
     from neurarch_lsp.features.python_models import read
     from neurarch_lsp.lsp.start import take_stdio
     from neurarch_schemas.interpreter import SourceCache
@@ -79,25 +94,26 @@ def main() -> None:
     # Syntax trees are many and live long: looking through them for garbage took half of the time.
     gc.disable()
     before = ""
-    while (asked := _next(source)) is not None:
-        if asked[1] != before:
+    while (question := _next(source)) is not None:
+        function, arguments = question
+        if function is read and arguments[1] != before:
             cache.forget(before)
-            before = asked[1]
+            before = arguments[1]
         try:
-            answer: Reading | str = read(*asked, cache)
+            answer: Answer = (None, function(*arguments, cache=cache))
         except Exception:
-            answer = traceback.format_exc()
+            answer = (traceback.format_exc(), None)
         pickle.dump(answer, sink)
         sink.flush()
         gc.collect()
 
 
-def _next(source: BinaryIO) -> tuple[str, str, list[str], bool] | None:
+def _next(source: BinaryIO) -> Question | None:
     try:
-        asked: tuple[str, str, list[str], bool] = pickle.load(source)
+        question: Question = pickle.load(source)
     except EOFError:
         return None
-    return asked
+    return question
 
 
 if __name__ == "__main__":

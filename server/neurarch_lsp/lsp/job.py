@@ -18,6 +18,7 @@ from neurarch_lsp.lsp.session_settings import DocumentSettings
 from neurarch_lsp.settings.find import SettingsError
 from neurarch_rules.engine.options import Options
 from neurarch_schemas.documents.json_document import JsonDocument
+from neurarch_schemas.elsewhere import Elsewhere, here
 
 if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding
@@ -38,6 +39,7 @@ class Job:
     client_name: str
     parsed: MutableMapping[str, JsonDocument]
     folders: FolderCache
+    interpreting: Elsewhere = here
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def _run(job: Job, poll: Poll) -> Analysed:
     marks["parsed"] = time.perf_counter()
     poll()
     folder = job.folders.get(document.path, json_document.data)
-    analysis = analyse(json_document, document.path or _assumed_name(document), folder)
+    analysis = analyse(json_document, document.path or _assumed_name(document), folder, None, job.interpreting)
     marks["analysed"] = time.perf_counter()
     if analysis is None:
         return Analysed(
@@ -156,7 +158,8 @@ def _run_python(job: Job, poll: Poll, options: Options, problem: SettingsError |
     started = time.perf_counter()
     parsed = PythonDocument.parse(document.text, document.uri, document.version)
     # The analysis of Python code has a type of its own behind the common one; see engine.analyse.
-    found = cast("PythonAnalysis | None", analyse(parsed, document.path or "-", job.folders.get(document.path, None)))
+    folder = job.folders.get(document.path, None)
+    found = cast("PythonAnalysis | None", analyse(parsed, document.path or "-", folder, None, job.interpreting))
     if found is None:
         return Analysed(document, None, options, "Python without model code", settings_problem=problem)
     if excluded:

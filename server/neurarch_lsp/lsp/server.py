@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from neurarch_lsp.features.python_models import PythonModels
+from neurarch_lsp.features.python_models import PythonModels, Reading, read
 from neurarch_lsp.lsp import parent_process
 from neurarch_lsp.lsp.client_features import ClientFeatures
 from neurarch_lsp.lsp.folders import FolderCache
@@ -24,6 +24,8 @@ from neurarch_lsp.lsp.workspace_scan import WorkspaceScan
 from neurarch_schemas import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pygls.server import ServerErrors
 
     from neurarch_lsp.lsp.job import Analysed, Job
@@ -65,7 +67,7 @@ class NeurarchServer(LanguageServer):
         self.parsed: dict[str, JsonDocument] = {}
         self.folders = FolderCache()
         self.interpreter = InterpreterProcess()
-        self.python_models = PythonModels(self.interpreter)
+        self.python_models = PythonModels(self._read_python)
         self.interpreting = ThreadPoolExecutor(1, thread_name_prefix="neurarch-interpreter")
         """Its one thread waits for the interpreter: a dozen requests about Python take no other request's thread."""
         self.publishing: set[str] = set()
@@ -96,7 +98,9 @@ class NeurarchServer(LanguageServer):
     def job(self, document: OpenDocument) -> Job:
         from neurarch_lsp.lsp.job import Job
 
-        return Job(document, self.settings.of(document.uri), self.client.name, self.parsed, self.folders)
+        return Job(
+            document, self.settings.of(document.uri), self.client.name, self.parsed, self.folders, self.interpreter
+        )
 
     def _work(self, job: Job, ticket: Ticket) -> Analysed:
         from neurarch_lsp.lsp import job as jobs
@@ -106,6 +110,10 @@ class NeurarchServer(LanguageServer):
             ticket.poll()
 
         return jobs.run(job, poll)
+
+    def _read_python(self, path: str, text: str, search_paths: Sequence[str], only_sound: bool) -> Reading:
+        reading: Reading = self.interpreter(read, path, text, list(search_paths), only_sound)
+        return reading
 
     def end(self, code: int) -> None:
         """End the session; the first code given counts."""

@@ -75,13 +75,13 @@ class WorkspaceScan:
             return known[1]
         if status.st_size > MAX_BYTES:
             return None
-        analysed = await off_loop(server, _analyse, path, uri, server.settings.of(uri), server.client.name)
+        analysed = await off_loop(server, _analyse, path, uri, server.settings.of(uri), server)
         if analysed is not None:
             self._known[path] = (stamp, analysed)
         return analysed
 
 
-def _analyse(path: str, uri: str, settings: DocumentSettings, client_name: str) -> Analysed | None:
+def _analyse(path: str, uri: str, settings: DocumentSettings, server: NeurarchServer) -> Analysed | None:
     from neurarch_lsp.lsp.job import Job, run
 
     try:
@@ -90,7 +90,7 @@ def _analyse(path: str, uri: str, settings: DocumentSettings, client_name: str) 
     except OSError:
         return None
     document = OpenDocument(uri, "json", 0, text, LineIndex(text), path, History(0))
-    return run(Job(document, settings, client_name, {}, FolderCache()), never)
+    return run(Job(document, settings, server.client.name, {}, FolderCache(), server.interpreter), never)
 
 
 def _folders(server: NeurarchServer) -> list[str]:
