@@ -85,3 +85,10 @@ def test_comparison_is_between_configs(file: Path, capsys: pytest.CaptureFixture
     assert "--compare takes configs" in capsys.readouterr().err
     assert main(["--compare", str(file.with_name("none.py"))]) == 2
     assert "No such file" in capsys.readouterr().err
+
+
+def test_the_page_lists_the_submodules_that_the_lens_shows_too(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--report", str(file), "--output-format", "markdown"]) == 0
+    printed = capsys.readouterr().out
+    assert "36 parameters as Net()" in printed
+    assert "| fc | Linear | 36 | 100.0 % |" in printed

@@ -15,6 +15,7 @@ BOX = 34
 GAP = 14
 MARGIN = 24
 MOST_GROUPS = 6
+MOST_NAMED = 12
 FILLS = {
     "attention": "var(--attention, #f5c98a)",
     "mixer": "var(--mixer, #f2b8a0)",
@@ -53,7 +54,7 @@ def figure(rows: Sequence[StructureRow]) -> str:
         shapes.append(_text(WIDTH + 8, (top + y) / 2 + 4, _label(items[0], siblings), "start", "repeat"))
         y = _line(shapes, y, GAP)
     height = y + MARGIN
-    title = "Structure: " + ", ".join(reversed(names[:12])) + ("" if len(names) <= 12 else ", ...")
+    title = "Structure: " + ", ".join(names[: -MOST_NAMED - 1 : -1]) + ("" if len(names) <= MOST_NAMED else ", ...")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 130} {height:.0f}" role="img" '
         f'aria-label="{escape(title, quote=True)}" class="structure" '

@@ -1,4 +1,7 @@
-"""The report of a Python file as a card: its module classes in a table, and the tensors of one construction."""
+"""The card of a Python file: its module classes in a table, then the submodules of each.
+
+``--report FILE.py`` and the lens over a class in an editor show it; for one construction its tensors are listed too.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,19 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.python_report import NO_CLASS, constructions, split
-from neurarch_lsp.features.lens_card import SUBTITLE
+from neurarch_lsp.card.python_report import NO_CLASS, constructions, shapeless, split
+from neurarch_lsp.features.python_models import ClassModel
+from neurarch_lsp.features.python_outline import class_blocks
 from neurarch_lsp.render.card_blocks import Block, Card, Note, Section, Table
+from neurarch_lsp.render.markup import Block as Markup
+from neurarch_lsp.render.markup import Table as MarkupTable
+from neurarch_lsp.render.markup import to_plain, without_markup
 from neurarch_schemas.accounting.quantities import binary_bytes
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.python_report import Construction
 
+SUBTITLE = "as the constructors build it, without running it"
 BYTES = 2
 """Of one cached scalar: code does not say a dtype."""
 CLASSES = ("class", "line", "construction", "parameters", "buffers", "KV cache per token, 2 bytes", "how sure")
@@ -27,45 +35,64 @@ def python_card(name: str, search_paths: Sequence[str]) -> Card:
     found = constructions(path, expression, search_paths)
     if isinstance(found, str) or not found:
         reason = found if isinstance(found, str) else NO_CLASS
-        return Card(title, SUBTITLE, (_section("classes", "Classes", Note(reason, "notice")),))
-    table = Table(CLASSES, tuple(map(_row, found)), frozenset({1, 3, 4, 5}))
-    sections = [_section("classes", "Classes" if expression is None else "Construction", table)]
-    if expression is not None:
-        sections += (
-            _section("tensors", "Tensors", Table(TENSORS, tuple(_tensors(item)), frozenset({2})))
-            for item in found
-            if item.tree is not None
-        )
+        return Card(title, SUBTITLE, (_section("classes", "Classes", (Note(reason, "notice"),)),))
+    return class_card(title, [(item.line, _model(item)) for item in found], tensors=expression is not None)
+
+
+def class_card(title: str, classes: Sequence[tuple[int | None, ClassModel]], *, tensors: bool = False) -> Card:
+    """``classes`` with their 1-based lines, in the order of the file."""
+    table = Table(CLASSES, tuple(_row(line, model) for line, model in classes), frozenset({1, 3, 4, 5}))
+    sections = [_section("classes", "Construction" if tensors else "Classes", (table,))]
+    for number, (_, model) in enumerate(classes):
+        if model.tree is None:
+            continue
+        blocks: list[Block] = [_block(block) for block in class_blocks(model)]
+        if tensors:
+            blocks.append(Table(TENSORS, tuple(_tensors(model)), frozenset({2})))
+        sections.append(_section(f"class-{number}", model.name, tuple(blocks)))
     return Card(title, SUBTITLE, tuple(sections))
 
 
-def _section(key: str, title: str, block: Block) -> Section:
-    return Section(key, title, (block,))
+def _section(key: str, title: str, blocks: tuple[Block, ...]) -> Section:
+    return Section(key, title, blocks)
 
 
-def _row(item: Construction) -> tuple[str, ...]:
-    line = "" if item.line is None else str(item.line)
-    if item.tree is None:
-        return (item.name, line, item.construction or "", "not known", "", "", item.reason or "")
-    from neurarch_schemas.accounting.kv_cache import kv_cache
-    from neurarch_schemas.accounting.parameters import count_parameters
-
-    counted, cache = count_parameters(item.tree), kv_cache(item.tree)
-    return (
-        item.name,
-        line,
-        item.construction or "",
-        f"{'at least ' if item.incomplete else ''}{counted.total:,}",
-        f"{counted.buffers:,}" if counted.buffers else "",
-        binary_bytes(BYTES * cache.per_token) if cache is not None else "",
-        "exact" if item.exact else f"estimated: {item.reason}",
+def _model(item: Construction) -> ClassModel:
+    return ClassModel(
+        item.name, (0, 0), item.construction, item.tree, item.exact, item.reason, incomplete=item.incomplete
     )
 
 
-def _tensors(item: Construction) -> Iterator[tuple[str, ...]]:
+def _row(line: int | None, model: ClassModel) -> tuple[str, ...]:
+    place = "" if line is None else str(line)
+    if model.tree is None:
+        return (model.name, place, model.construction or "", "not known", "", "", model.reason or "")
+    from neurarch_schemas.accounting.kv_cache import kv_cache
+    from neurarch_schemas.accounting.parameters import count_parameters
+
+    counted, cache = count_parameters(model.tree), kv_cache(model.tree)
+    return (
+        model.name,
+        place,
+        model.construction or "",
+        f"{'at least ' if model.incomplete else ''}{counted.total:,}",
+        f"{counted.buffers:,}" if counted.buffers else "",
+        binary_bytes(BYTES * cache.per_token) if cache is not None else "",
+        "exact" if model.exact else f"estimated: {model.reason}",
+    )
+
+
+def _block(block: Markup) -> Block:
+    if not isinstance(block, MarkupTable):
+        return Note(to_plain([block]))
+    rows = tuple(tuple(without_markup(cell) for cell in row) for row in block.rows)
+    return Table(block.header, rows, numeric=frozenset({2, 3}))
+
+
+def _tensors(model: ClassModel) -> Iterator[tuple[str, ...]]:
     from neurarch_schemas.modules.tree import rows
 
-    assert item.tree is not None
-    for row in rows(item.tree):
-        shape = " x ".join(f"{size:,}" for size in row.shape) or item.shapeless
+    assert model.tree is not None
+    for row in rows(model.tree):
+        shape = " x ".join(f"{size:,}" for size in row.shape) or shapeless(model.incomplete)
         yield row.name, shape, f"{row.count:,}", row.kind

@@ -31,10 +31,10 @@ class Construction(Record):
     incomplete: bool = False
     """Something has no known shape: the count is a lower bound."""
 
-    @property
-    def shapeless(self) -> str:
-        """What a tensor without sizes is."""
-        return "unknown or scalar" if self.incomplete else "scalar"
+
+def shapeless(incomplete: bool) -> str:
+    """What a tensor without sizes is, of a construction that may lack shapes."""
+    return "unknown or scalar" if incomplete else "scalar"
 
 
 def is_python(name: str) -> bool:
@@ -156,5 +156,5 @@ def python_text(name: str, search_paths: Sequence[str]) -> Iterator[str]:
             if cache is not None:
                 yield f"    KV cache: {cache.per_token:,} scalars per token, {2 * cache.per_token:,} bytes in bfloat16"
             for row in rows(item.tree):
-                shape = " x ".join(f"{size:,}" for size in row.shape) or item.shapeless
+                shape = " x ".join(f"{size:,}" for size in row.shape) or shapeless(item.incomplete)
                 yield f"    {row.name:<56} {shape:>24}  x{row.count:,}{'' if row.kind == 'parameter' else '  buffer'}"

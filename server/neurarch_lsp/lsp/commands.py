@@ -80,10 +80,11 @@ def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
 
 
 def _python_text(analysed: Analysed, models: tuple[ClassModel, ...], format_: str) -> tuple[str, str]:
-    from neurarch_lsp.features.lens_card import lens_card
+    from neurarch_lsp.card.python_card import class_card
 
-    name = uris.file_name(analysed.document.uri)
-    return f"{name.removesuffix('.py')} report", _written(lens_card(name, models), format_)
+    name, text = uris.file_name(analysed.document.uri), analysed.document.text
+    classes = [(text.count("\n", 0, model.name_span[0]) + 1, model) for model in models]
+    return f"{name.removesuffix('.py')} report", _written(class_card(name, classes), format_)
 
 
 def _written(card: Card, format_: str) -> str:
