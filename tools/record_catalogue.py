@@ -142,7 +142,21 @@ def nested_specifications(config_class: type) -> dict[str, Any]:
                 entry["any_type"] = True
             if key in config_class.__dict__ and "is_folding_model" in inspect.getsource(config_class):
                 entry["optional"] = True
+    for key, entry in result.items():
+        if must_name_its_type(config_class, key):
+            entry["named"] = True
     return result
+
+
+def must_name_its_type(config_class: type, key: str) -> bool:
+    """An object at this key without ``model_type`` is looked up all the same, and not found."""
+    try:
+        config_class(**{key: {"return_dict": True}})
+    except KeyError as error:
+        return error.args[0] in (None, "model_type")
+    except Exception:
+        return False
+    return False
 
 
 def undeclared_nested(config_class: type) -> dict[str, type]:
@@ -231,7 +245,8 @@ def record_type(file_name: str, config_class: type) -> dict[str, Any]:
 
     ``properties``: type and ``default``, the value in a config that writes nothing; ``x-declared`` is the value before
     the class fills it in, where that differs; ``x-computed`` marks keys that are not declared at all.
-    ``x-nested``: key -> model type (``any_type``: the nested object names its own), ``settings`` given to it.
+    ``x-nested``: key -> model type (``any_type``: the nested object names its own, ``named``: it must), ``settings``
+    given to it.
     """
     model_type = config_class.model_type if file_name == config_class.__name__ else file_name
     declared = declared_defaults(config_class)

@@ -75,8 +75,14 @@ class Analysis(Record):
         wrong = check_types(self.document.data)
         if wrong:
             return f"transformers 5.24 refuses a value: {wrong[0].message}"
-        refused = None if self.config is None else next(refusals(self.config), None)
-        return None if refused is None else f"transformers 5.24 refuses the model: {refused.message}"
+        if self.config is None:
+            return None
+        refused = next(refusals(self.config), None)
+        if refused is not None:
+            return f"transformers 5.24 refuses the model: {refused.message}"
+        return (
+            None if self.config.is_derived else "what its config class derives from these values cannot be computed"
+        )
 
     def _built_from_remote_code(self) -> Built | None:
         """The tree of a model whose own code lies beside its config; None where there is none to read."""

@@ -46,6 +46,12 @@ STAGES = [
     ({"model_type": "resnet", "out_features": "stage4"}, True),
     ({"model_type": "resnet", "out_features": ["stage2"], "out_indices": [3]}, True),
 ]
+PARTS = [
+    ({"model_type": "rt_detr", "backbone_config": {"depths": [3, 4, 6, 3]}}, True),
+    ({"model_type": "rt_detr", "backbone_config": {"model_type": "rt_detr_resnet", "depths": [3, 4, 6, 3]}}, False),
+    ({"model_type": "exaone4_5", "text_config": {"hidden_size": 64}}, True),
+    ({"model_type": "gemma3", "text_config": {"hidden_size": 64, "num_attention_heads": 2}}, False),
+]
 CONDITIONS = [
     ({"model_type": "wav2vec2", "num_feat_extract_layers": 8}, True),
     ({"model_type": "xlnet", "d_head": 128}, True),
@@ -58,7 +64,7 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize(("data", "is_refused"), [*HEADS, *LAYERS, *ROPE, *STAGES, *CONDITIONS])
+@pytest.mark.parametrize(("data", "is_refused"), [*HEADS, *LAYERS, *ROPE, *STAGES, *PARTS, *CONDITIONS])
 def test_as_transformers_builds(data: dict[str, Any], is_refused: bool) -> None:
     assert bool(list(refusals(read_config(data)))) is is_refused
 
@@ -79,6 +85,7 @@ def test_what_was_built_is_not_refused() -> None:
     # The defaults of Aya Vision: 14 heads for a vision tower of 1152, which transformers 5.24 refuses to build.
     found = [(config["model_type"], item.message) for config in configs for item in refusals(read_config(config))]
     assert {model_type for model_type, _ in found} == {"aya_vision"}, found
+    assert all(read_config(config).is_derived for config in configs)
 
 
 @pytest.mark.parametrize("model_type", constraints())
@@ -87,3 +94,16 @@ def test_conditions_read_keys_that_exist(model_type: str) -> None:
     config = read_config({"model_type": model_type})
     for condition in constraints()[model_type]:
         assert list(operands(parse(condition), config)), condition
+
+
+@pytest.mark.parametrize(
+    ("written", "is_complete"),
+    [
+        ({"sliding_window_pattern": 4}, True),
+        ({"sliding_window_pattern": "LLLG"}, False),  # transformers 5.24: unsupported operand type(s) for %
+        ({"sliding_window_pattern": "LLLG", "layer_types": ["full_attention"] * 32}, True),
+        ({"sliding_window": None}, False),  # and here a division by zero
+    ],
+)
+def test_what_cannot_be_derived_is_known(written: dict[str, Any], is_complete: bool) -> None:
+    assert read_config({"model_type": "exaone4", **written}).is_derived is is_complete

@@ -41,6 +41,8 @@ class NestedType(Record):
     """Name of the catalogue file, where the class has no model type of its own."""
     optional: bool = False
     """null stays null; otherwise null means "all defaults"."""
+    is_named: bool = False
+    """An object that does not name its type is refused."""
     settings: Mapping[str, Any] | None = None
     """What transformers writes into the nested config when the key is absent."""
 
@@ -233,6 +235,7 @@ def config_type(name: str) -> ConfigType | None:
                 entry.get("any_type", False),
                 entry.get("class"),
                 entry.get("optional", False),
+                entry.get("named", False),
                 entry.get("settings"),
             )
             for key, entry in data.get("x-nested", {}).items()

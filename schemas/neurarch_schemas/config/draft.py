@@ -32,6 +32,7 @@ class Draft:
 
     __slots__ = (
         "derived",
+        "is_complete",
         "keywords",
         "nested",
         "patterns",
@@ -60,6 +61,7 @@ class Draft:
             else:
                 self.keywords[key] = value
         self.derived: dict[str, str | None] = {}
+        self.is_complete = True
         self.patterns: dict[str, LayerPattern[JSONScalar]] = {}
         self.per_layer: dict[str, LayerPattern[JSONScalar]] = {}
         self.nested: dict[str, Draft] = {}
@@ -188,4 +190,4 @@ def apply(rules: tuple[Rule, ...], draft: Draft) -> None:
             TypeError,
             AttributeError,
         ):
-            continue
+            draft.is_complete = False

@@ -56,6 +56,8 @@ class ModelConfig(Record):
     overridden: Mapping[str, Setting] = {}
     """Canonical key -> the setting as written, where the config class replaces its value."""
     conflicts: tuple[Conflict, ...] = ()
+    is_complete: bool = True
+    """False where the config class would derive something from values that it cannot be derived from."""
 
     def __contains__(self, name: str) -> bool:
         return self.setting(name) is not None
@@ -71,6 +73,11 @@ class ModelConfig(Record):
         """Asked for hundreds of times a file. A synonym leads to the canonical key, where that is set."""
         settings = self.settings
         return {**settings, **{name: settings[key] for name, key in self.synonyms.items() if key in settings}}
+
+    @property
+    def is_derived(self) -> bool:
+        """``is_complete`` of this config and of all nested in it."""
+        return self.is_complete and all(nested.is_derived for nested in self.nested.values())
 
     @cached_property
     def whole_numbers(self) -> Mapping[str, int]:

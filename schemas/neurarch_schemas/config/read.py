@@ -126,6 +126,7 @@ def finish(draft: Draft) -> ModelConfig:
         synonyms=record.synonyms,
         overridden=overridden,
         conflicts=tuple(conflicts),
+        is_complete=draft.is_complete,
     )
 
 

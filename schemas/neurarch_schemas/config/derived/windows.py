@@ -80,12 +80,8 @@ def exaone_layers(draft: Draft) -> None:
     if draft.is_null("sliding_window"):
         draft.derive("sliding_window_pattern", 0, "sliding_window is null")
     if draft.is_null("layer_types"):
-        step = draft.get("sliding_window_pattern")
-        if isinstance(step, str) or step == 0:
-            return
-        draft.derive_pattern(
-            "layer_types", every_nth(as_integer(step), layers(draft), FULL, SLIDING), "sliding_window_pattern"
-        )
+        step = draft.integer("sliding_window_pattern")
+        draft.derive_pattern("layer_types", every_nth(step, layers(draft), FULL, SLIDING), "sliding_window_pattern")
 
 
 def cohere2_moe_layers(draft: Draft) -> None:

@@ -8,11 +8,12 @@ from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.refusals.activations import refused_activations
 from neurarch_schemas.config.refusals.heads import refused_heads
 from neurarch_schemas.config.refusals.layer_kinds import refused_layer_kinds
+from neurarch_schemas.config.refusals.nested import unnamed_parts
 from neurarch_schemas.config.refusals.refusal import Refusal
 from neurarch_schemas.config.refusals.rope import refused_rope
 from neurarch_schemas.config.refusals.stages import refused_stages
 
-CHECKS = (refused_layer_kinds, refused_rope, refused_stages, refused_heads, refused_activations)
+CHECKS = (unnamed_parts, refused_layer_kinds, refused_rope, refused_stages, refused_heads, refused_activations)
 
 
 def refusals(config: ModelConfig) -> Iterator[Refusal]:
