@@ -56,9 +56,9 @@ def bears(machine: Machine, value: Value, hint: Value, **options: Value) -> Valu
         kinds = hint.args[:1] * len(value) if len(hint.args) == 2 and hint.args[1] is ... else hint.args
         return len(kinds) == len(value) and _all([bears(machine, *pair) for pair in zip(value, kinds, strict=True)])
     if hint.name in _SEQUENCES and len(hint.args) == 1:
-        if not isinstance(value, _SEQUENCES[hint.name]):
-            return False
-        return _all([bears(machine, each, hint.args[0]) for each in value])
+        items = list(value) if isinstance(value, list | tuple | set | frozenset) else []
+        right = isinstance(value, _SEQUENCES[hint.name])
+        return right and _all([bears(machine, each, hint.args[0]) for each in items])
     return Unknown(f"whether a value is a {hint.name}", data=True)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import module, nothing
 from neurarch_schemas.interpreter.torch_nn import factories
+from neurarch_schemas.interpreter.torch_nn.decompositions import LINALG
 from neurarch_schemas.interpreter.torch_nn.tensor import (
     MOST_VALUES,
     Tensor,
@@ -188,13 +189,14 @@ def _transform(half: bool) -> Any:
     return call
 
 
-def _swapped(machine: Machine, values: Value, *args: Value, **kwargs: Value) -> Value:
-    """The (pseudo-)inverse of a matrix."""
-    array = values if isinstance(values, Tensor) else _make_array(machine, values)
-    if not isinstance(array, Tensor) or array.shape is None or len(array.shape) < 2:
-        return _array(machine, new_tensor(machine, None, reason="an inverse matrix"))
-    *batch, rows, columns = array.shape
-    return _array(machine, like(array, (*batch, columns, rows)))
+def _on_arrays(function: Any) -> Any:
+    """A function of torch.linalg, of numpy's arrays."""
+
+    def call(machine: Machine, *args: Value, **kwargs: Value) -> Value:
+        arrays = [_make_array(machine, value) if isinstance(value, list | tuple) else value for value in args]
+        return function(machine, *arrays, **kwargs)
+
+    return call
 
 
 def _random_array(shape_from: str) -> Any:
@@ -282,7 +284,9 @@ def build(machine: Machine, name: str) -> PythonModule:
     if name == "numpy.fft":
         return module(name, _FOURIER)
     if name == "numpy.linalg":
-        return module(name, {"inv": _swapped, "pinv": _swapped}, lambda key: Builtin(key, _function(key)))
+        return module(
+            name, {key: _on_arrays(made) for key, made in LINALG.items()}, lambda key: Builtin(key, _function(key))
+        )
     if name != "numpy":
         return module(name, {}, lambda key: Unknown(f"{name}.{key}", data=True))
     kinds = dtypes(machine)
@@ -332,6 +336,7 @@ def build(machine: Machine, name: str) -> PythonModule:
         meshgrid=factories.meshgrid,
         zeros_like=factories.like_factory(0.0),
         ones_like=factories.like_factory(1.0),
+        diag=_on_arrays(factories.diagonal),
         unique=_unique,
         atleast_1d=_at_least_1d,
         prod=_function("prod"),

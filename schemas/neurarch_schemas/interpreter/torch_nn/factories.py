@@ -55,6 +55,27 @@ def sizes(machine: Machine, args: tuple[Value, ...], given: Value = None) -> tup
     return tuple(result), ""
 
 
+def kind_of(machine: Machine, dtype: Value) -> DType | None:
+    """The type a ``dtype`` argument names; Python's own ``bool``, ``int`` and ``float`` do too."""
+    if isinstance(dtype, DType):
+        return dtype
+    for name, wide in (("bool", "bool"), ("int", "int64"), ("float", "float64")):
+        if dtype is machine.builtins[name]:
+            return dtypes(machine)[wide]
+    return None
+
+
+def cast(values: list[Any] | None, kind: DType | None) -> list[Any] | None:
+    """Values as a type holds them."""
+    if values is None or kind is None or kind.is_complex or not all(isinstance(each, int | float) for each in values):
+        return values
+    if kind.is_floating_point:
+        return [float(each) for each in values]
+    if not all(math.isfinite(each) for each in values):
+        return None
+    return [bool(each) for each in values] if kind.name == "bool" else [int(each) for each in values]
+
+
 def filled(value: Any) -> Any:
     """``zeros``, ``ones``; None for factories of arbitrary values."""
 
@@ -66,7 +87,8 @@ def filled(value: Any) -> Any:
         values = None
         if value is not None and found is not None and prod(found) <= MOST_VALUES:
             values = [value] * prod(found)
-        return new_tensor(machine, found, values, dtype if isinstance(dtype, DType) else None, reason)
+        kind = kind_of(machine, dtype)
+        return new_tensor(machine, found, cast(values, kind), kind, reason)
 
     return make
 
@@ -88,7 +110,8 @@ def full(machine: Machine, size: Value, fill_value: Value = None, *, dtype: Valu
     values = None
     if found is not None and isinstance(fill_value, int | float) and prod(found) <= MOST_VALUES:
         values = [fill_value] * prod(found)
-    kind = dtype if isinstance(dtype, DType) else None
+    kind = kind_of(machine, dtype)
+    values = cast(values, kind)
     if kind is None and isinstance(fill_value, bool | int):
         kind = dtypes(machine)["bool" if isinstance(fill_value, bool) else "int64"]
     return new_tensor(machine, found, values, kind, reason)
@@ -187,17 +210,21 @@ def linspace(
     return new_tensor(machine, (steps,), values, kind)
 
 
-def flatten(machine: Machine, data: Value) -> tuple[list[Any] | None, Shape | None]:
-    """Values and shape of nested lists; (None, shape) where values are unknown."""
+def flatten(machine: Machine, data: Value, numbers: bool = False) -> tuple[list[Any] | None, Shape | None]:
+    """Values and shape of nested lists; (None, shape) where values are unknown.
+
+    ``numbers``: tensors of one item among them are numbers, as in ``torch.tensor([torch.rand(1)])``.
+    """
     if isinstance(data, Tensor):
-        return data.values, data.shape
+        one = numbers and data.cls.name != "ndarray" and data.shape is not None and prod(data.shape) == 1
+        return data.values, () if one else data.shape
     if isinstance(data, list | tuple):
         if not data:
             return [], (0,)
         if len(data) > 4 * MOST_VALUES:
-            _inner_values, inner = flatten(machine, data[0])
+            _inner_values, inner = flatten(machine, data[0], numbers)
             return None, None if inner is None else (len(data), *inner)
-        parts = [flatten(machine, item) for item in data]
+        parts = [flatten(machine, item, numbers) for item in data]
         inner = parts[0][1]
         if inner is None or any(part[1] != inner for part in parts):
             return None, None
@@ -218,19 +245,19 @@ def flatten(machine: Machine, data: Value) -> tuple[list[Any] | None, Shape | No
 
 
 def tensor(machine: Machine, data: Value = (), dtype: Value = None, *args: Value, **options: Value) -> Tensor:
+    given = kind_of(machine, dtype)
     if isinstance(data, Tensor):
-        made = like(data, data.shape, data.values)
-        if isinstance(dtype, DType):
-            made.dtype = dtype
+        made = like(data, data.shape, cast(data.values, given))
+        made.dtype = given or data.dtype
         return made
     if type(data) is Unknown:
         return new_tensor(machine, None, reason=data.reason)
     if not isinstance(data, list | tuple | int | float | range | complex):
         data = list(machine.iterate(data))
-    values, shape = flatten(machine, data)
+    values, shape = flatten(machine, data, numbers=True)
     kinds = dtypes(machine)
-    if isinstance(dtype, DType):
-        kind = dtype
+    if given is not None:
+        kind, values = given, cast(values, given)
     elif values and all(isinstance(value, bool) for value in values):
         kind = kinds["bool"]
     elif values and all(isinstance(value, int) for value in values):
@@ -269,8 +296,15 @@ def cat(machine: Machine, tensors: Value, dim: Value = 0, **options: Value) -> T
     place = dim % rank
     total = sum(item.shape[place] for item in items)
     values = None
-    if place == 0 and all(item.values is not None for item in items):
-        values = [value for item in items for value in item.values]
+    if all(item.values is not None for item in items):
+        rows = prod(items[0].shape[:place])
+        sizes_of = [prod(item.shape[place:]) for item in items]
+        values = [
+            value
+            for row in range(rows)
+            for item, size in zip(items, sizes_of, strict=True)
+            for value in item.values[row * size : (row + 1) * size]
+        ]
     return like(items[0], (*items[0].shape[:place], total, *items[0].shape[place + 1 :]), values)
 
 

@@ -69,7 +69,6 @@ SAME_SHAPE = frozenset(
         "normal_",
         "uniform_",
         "copy_",
-        "flip",
         "roll",
         "logical_not",
         "bitwise_not",
@@ -231,8 +230,6 @@ def same_shape(name: str) -> Any:
             "astype",
             "copy",
         )
-        if name == "flip" and self.values is not None and self.shape is not None and len(self.shape) == 1:
-            return like(self, self.shape, self.values[::-1])
         if name == "pow" and args:
             return elementwise(self, args[0], "pow", False)
         kinds = dtypes(machine)
@@ -315,7 +312,8 @@ POINTWISE: dict[str, Any] = {
     **dict.fromkeys(("clamp", "clip"), _clamp),
     **dict.fromkeys(
         ("clamp_min", "clamp_max", "logical_and", "logical_or", "logical_xor", "lerp", "masked_fill", "fmod", "xlogy",
-         "copysign", "atan2", "arctan2", "hypot", "float_power", "fmax", "fmin", "addcmul", "addcdiv", "heaviside"),
+         "copysign", "atan2", "arctan2", "hypot", "float_power", "fmax", "fmin", "addcmul", "addcdiv", "heaviside",
+         "nextafter", "ldexp", "gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor"),
         _broadcasting,
     ),
     **{name: _scaled(kind) for name, kind in (("add", "add"), ("sub", "sub"), ("subtract", "sub"))},

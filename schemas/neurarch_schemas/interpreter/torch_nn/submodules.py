@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import method, module, new_class, nothing, unknown_data
-from neurarch_schemas.interpreter.torch_nn import factories
 from neurarch_schemas.interpreter.torch_nn.answers import context_class, decorator, false, true, zero
 from neurarch_schemas.interpreter.torch_nn.base import module_class
+from neurarch_schemas.interpreter.torch_nn.decompositions import LINALG
 from neurarch_schemas.interpreter.torch_nn.tensor import unknown_tensor
 from neurarch_schemas.interpreter.torch_nn.torch_module import tensor_function
 from neurarch_schemas.interpreter.values import (
@@ -230,8 +230,7 @@ def special(machine: Machine) -> PythonModule:
 
 
 def linalg(machine: Machine) -> PythonModule:
-    entries = {"qr": factories.orthogonal_triangular}
-    return module("torch.linalg", entries, lambda name: Builtin(name, tensor_function(name)))
+    return module("torch.linalg", LINALG, lambda name: Builtin(name, tensor_function(name)))
 
 
 def scheduler(machine: Machine) -> PythonModule:

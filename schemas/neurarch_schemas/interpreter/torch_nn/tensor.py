@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
 Shape = tuple[int, ...]
-MOST_VALUES = 512
+MOST_VALUES = 1024
 
 
 class DType:

@@ -9,6 +9,7 @@ from neurarch_schemas.interpreter.libraries.library import module, nothing
 from neurarch_schemas.interpreter.torch_nn import factories
 from neurarch_schemas.interpreter.torch_nn.answers import context_class, decorator, false
 from neurarch_schemas.interpreter.torch_nn.base import module_class
+from neurarch_schemas.interpreter.torch_nn.decompositions import OWN
 from neurarch_schemas.interpreter.torch_nn.picking import unique
 from neurarch_schemas.interpreter.torch_nn.pointwise import PAIRS
 from neurarch_schemas.interpreter.torch_nn.tensor import Device, Tensor, dtypes, elementwise, unknown_tensor
@@ -150,6 +151,7 @@ def torch(machine: Machine) -> PythonModule:
         diag=factories.diagonal,
         qr=factories.orthogonal_triangular,
         unique=unique,
+        **OWN,
         einsum=lambda machine, equation, *operands: factories.einsum(machine, equation, operands),
         polar=factories.polar,
         is_tensor=lambda machine, value: isinstance(value, Tensor),

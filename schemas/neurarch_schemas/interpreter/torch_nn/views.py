@@ -131,10 +131,14 @@ def _repeat_interleave(
 ) -> Value:
     if self.shape is None or not isinstance(repeats, int):
         return like(self, None)
-    if dim is None:
-        return like(self, (prod(self.shape) * repeats,))
-    place = dim % len(self.shape)
-    return like(self, (*self.shape[:place], self.shape[place] * repeats, *self.shape[place + 1 :]))
+    shape: tuple[int, ...] = (prod(self.shape),) if dim is None else self.shape
+    place = 0 if dim is None else dim % len(shape)
+    result = (*shape[:place], shape[place] * repeats, *shape[place + 1 :])
+    if self.values is None or prod(result) > MOST_VALUES:
+        return like(self, result)
+    step = prod(shape[place + 1 :])
+    rows = [self.values[start : start + step] for start in range(0, len(self.values), step)] if step else []
+    return like(self, result, [value for row in rows for _ in range(repeats) for value in row])
 
 
 def _diagonal_embedding(machine: Machine, self: Tensor, offset: Value = 0, *args: Value, **kwargs: Value) -> Value:
@@ -142,6 +146,24 @@ def _diagonal_embedding(machine: Machine, self: Tensor, offset: Value = 0, *args
         return like(self, None)
     size = self.shape[-1] + abs(offset)
     return like(self, (*self.shape[:-1], size, size))
+
+
+def _flip(*axes: int) -> Any:
+    """``flip(dims)``, or along the axes of ``flipud`` and ``fliplr``."""
+
+    def call(machine: Machine, self: Tensor, *args: Value, dims: Value = None, **options: Value) -> Value:
+        from neurarch_schemas.interpreter.torch_nn.indexing import index
+
+        chosen = list(axes) or size_list(args if dims is None else (dims,))
+        if not chosen and self.cls.name == "ndarray":
+            chosen = list(range(len(self.shape or ())))
+        if self.values is None or self.shape is None or not all(isinstance(each, int) for each in chosen):
+            return like(self, self.shape)
+        turned = {each % max(len(self.shape), 1) for each in chosen}
+        keys = tuple(slice(None, None, -1 if axis in turned else None) for axis in range(len(self.shape)))
+        return index(machine, self, keys)
+
+    return call
 
 
 def _diagonal(machine: Machine, self: Tensor, offset: Value = 0, dim1: Value = 0, dim2: Value = 1) -> Value:
@@ -278,6 +300,9 @@ VIEWS: dict[str, Any] = {
     "repeat_interleave": _repeat_interleave,
     "diag_embed": _diagonal_embedding,
     "diagonal": _diagonal,
+    "flip": _flip(),
+    "flipud": _flip(0),
+    "fliplr": _flip(1),
     "flatten": _flatten,
     "ravel": _flatten,
     "chunk": _chunk,
