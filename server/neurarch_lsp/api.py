@@ -131,6 +131,7 @@ def report_text(text: str, path: str = "config.json", contexts: Sequence[int] = 
 
     A ``path`` that ends in .py, or in .py:EXPRESSION, says that ``text`` is Python.
     """
+    from neurarch_lsp.card.adapter_base import with_known_base
     from neurarch_lsp.card.python_report import is_python, python_entry
     from neurarch_lsp.card.sources import NO_CONFIGURATION
     from neurarch_lsp.render.report_json import entry, failed_entry
@@ -142,7 +143,7 @@ def report_text(text: str, path: str = "config.json", contexts: Sequence[int] = 
     analysis = analyse_text(path, text)
     if analysis is None:
         return failed_entry(path, NO_CONFIGURATION)
-    return entry(path, analysis, contexts)
+    return entry(path, with_known_base(analysis), contexts)
 
 
 def report_file(path: str, contexts: Sequence[int] = ()) -> dict[str, Any]:

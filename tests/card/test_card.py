@@ -284,6 +284,46 @@ def test_output_file_and_folder(tmp_path: Path) -> None:
     assert set(re.findall(r'href="([^"]+)"', index)) <= names
 
 
+def test_several_models_go_into_one_file_where_the_format_allows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ["--report", str(HERON), str(TERN)]
+    assert main([*both, "-o", str(tmp_path / "cards.json")]) == 0
+    assert len(json.loads((tmp_path / "cards.json").read_text(encoding="utf-8"))) == 2
+    assert main([*both, "-o", str(tmp_path / "cards.md")]) == 0
+    assert len(re.findall(r"^# ", (tmp_path / "cards.md").read_text(encoding="utf-8"), re.MULTILINE)) == 2
+    for options in (["-o", str(tmp_path / "card.html")], ["--output-format", "html"], ["--output-format", "svg"]):
+        assert main([*both, *options]) == 2
+        assert "-o FOLDER takes a page each" in capsys.readouterr().err
+    assert not (tmp_path / "card.html").exists()
+    assert main([*both, "--output-format", "json", "-o", str(tmp_path / "folder")]) == 2
+    assert "-o FILE.json" in capsys.readouterr().err
+    (tmp_path / "v1.html").mkdir()
+    assert main([*both, "-o", str(tmp_path / "v1.html")]) == 0
+    assert (tmp_path / "v1.html" / "index.html").exists()
+
+
+def test_an_adapter_of_a_published_model_is_counted_against_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rank 32 on the seven matrices of Llama 3.1 8B's 32 layers: 83,886,080 (32 layers x 32 x 81,920)."""
+    file = tmp_path / "lora" / "adapter_config.json"
+    file.parent.mkdir()
+    names = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+    settings = {"peft_type": "LORA", "r": 32, "lora_alpha": 64, "target_modules": names}
+    file.write_text(json.dumps({**settings, "base_model_name_or_path": "meta-llama/Meta-Llama-3.1-8B"}))
+    assert main(["--report", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("lora\n")
+    assert "83,886,080 parameters on 224 modules (1.045 % of the base)" in printed
+    assert "2: alpha 64 over the rank" in printed
+    assert main(["--report", str(file), "--output-format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["adapter"]["trainable"] == 83_886_080
+    file.write_text(json.dumps({**settings, "base_model_name_or_path": "nobody/knows"}))
+    assert main(["--report", str(file)]) == 0
+    assert "nobody/knows, not at hand" in capsys.readouterr().out
+
+
 def test_hugging_face_cache(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,10 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--compare", str(HERON), str(TERN), "--output-format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     derived = {line["key"]: line for line in found["derived"]["lines"]}
-    assert derived["parameters"]["a"] == "228,689,748,992"
+    assert derived["parameters"]["a"] == 228_689_748_992
+    fields = {line["key"]: line for line in found["fields"]["lines"]}
+    assert fields["num_local_experts"] == {"key": "num_local_experts", "a": 256, "ratio": "absent"}
+    assert fields["hidden_size"] == {"key": "hidden_size", "a": 3072, "b": 3072, "ratio": "="}
     assert derived["KV cache bytes per token"]["ratio"] == "x2.21"
     assert any(
         sentence.startswith("Experts: 256, top 8 a token against none")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from neurarch_lsp.card.adapter_base import with_known_base
 from neurarch_lsp.card.assumptions import Assumptions
 from neurarch_lsp.card.profile import profile
 from neurarch_lsp.card.sections import (
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     from neurarch_rules.engine.finding import Finding
     from neurarch_schemas.analysis import Analysis
 
+USUAL_NAMES = frozenset({"config.json", "adapter_config.json", "generation_config.json", "params.json"})
+
 
 def build_card(
     file: str, analysis: Analysis, findings: Sequence[Finding] = (), assumed: Assumptions | None = None
 ) -> Card:
     """Sections that have nothing to say are left out; a file without numbers says why."""
     assumed = assumed or Assumptions()
-    analysis = analysis.informed
+    analysis = with_known_base(analysis.informed)
     config = analysis.config
     kind = " ".join(part for part in (config.model_type, config.architecture) if part) if config else analysis.kind
     sections: list[Section | None]
@@ -61,6 +64,6 @@ def build_card(
 
 
 def name_of(file: str) -> str:
-    """The folder a config.json lies in, else the file's own name."""
+    """The folder that a file of a usual name lies in, else the file's own name."""
     folder, name = os.path.split(os.path.abspath(file)) if file != "-" else ("", "standard input")
-    return os.path.basename(folder) if name == "config.json" and os.path.basename(folder) else name
+    return os.path.basename(folder) if name in USUAL_NAMES and os.path.basename(folder) else name

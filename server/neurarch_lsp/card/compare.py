@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card.build import name_of
@@ -27,12 +28,13 @@ ABOUT = 0.05
 
 
 class Line(Record):
-    """``a`` or ``b`` is None where the key is absent."""
+    """``a`` and ``b`` as shown, None where the key is absent; ``values`` are those of the sides that have it."""
 
     key: str
     a: str | None
     b: str | None
     ratio: str
+    values: Mapping[str, JSONValue]
 
 
 def compare(name_a: str, a: Analysis, name_b: str, b: Analysis) -> Card:
@@ -62,6 +64,7 @@ def field_lines(a: Analysis, b: Analysis) -> list[Line]:
             compact(left[key], SHOWN) if key in left else None,
             compact(right[key], SHOWN) if key in right else None,
             ratio_of(left[key], right[key]) if key in left and key in right else "absent",
+            {side: values[key] for side, values in (("a", left), ("b", right)) if key in values},
         )
         for key in sorted(left.keys() | right.keys())
     ]
@@ -75,6 +78,7 @@ def derived_lines(a: Analysis, b: Analysis) -> list[Line]:
             None if (x := left.get(key)) is None else f"{x:,}",
             None if (y := right.get(key)) is None else f"{y:,}",
             "absent" if x is None or y is None else ratio_of(x, y),
+            {side: value for side, value in (("a", x), ("b", y)) if value is not None},
         )
         for key in left
         if left.get(key) is not None or right.get(key) is not None
@@ -160,8 +164,9 @@ def _field_blocks(lines: list[Line], titles: tuple[str, str]) -> tuple[Block, ..
     return (Note(f"{len(lines)} fields, {same} of them equal."), _table(lines, titles))
 
 
-def _data(lines: list[Line]) -> list[dict[str, str | None]]:
-    return [{"key": line.key, "a": line.a, "b": line.b, "ratio": line.ratio} for line in lines]
+def _data(lines: list[Line]) -> list[dict[str, JSONValue]]:
+    """Values as they are, not as shown; a side that lacks the key is left out."""
+    return [{"key": line.key, **line.values, "ratio": line.ratio} for line in lines]
 
 
 def _kind(analysis: Analysis) -> str:

@@ -9,8 +9,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card import sources
+from neurarch_lsp.card.adapter_base import with_known_base
 from neurarch_lsp.card.python_report import is_python, python_entry, python_text
-from neurarch_lsp.cli.report_arguments import REPORT_FORMATS, assumptions, context_lengths, output_format
+from neurarch_lsp.cli.report_arguments import (
+    PAGES,
+    REPORT_FORMATS,
+    assumptions,
+    context_lengths,
+    names_a_file,
+    output_format,
+)
 from neurarch_lsp.render.report_json import Entry, entry, failed_entry
 from neurarch_lsp.settings.resolve import options_of, search_paths
 
@@ -36,11 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
     if form == "svg" and python is not None:
         return _usage(f"svg is the drawing of a config, and {python} is Python: ask for html, markdown, text or json")
     folders = [path for path in arguments.paths if os.path.isdir(path)]
-    if arguments.output and (folders or len(arguments.paths) > 1):
+    names = [name for path in arguments.paths for name in (sources.configs_below(path) if path in folders else [path])]
+    if (folders or len(arguments.paths) > 1) and arguments.output and not names_a_file(arguments.output):
+        if form == "json":
+            return _usage("json holds all models in one file: -o FILE.json")
         from neurarch_lsp.cli.report_folder import write_folder
 
         return write_folder(arguments.paths, arguments.output, form, assumed)
-    names = [name for path in arguments.paths for name in (sources.configs_below(path) if path in folders else [path])]
+    if len(names) > 1 and form in PAGES:
+        return _usage(f"{form} is one page a model, and {len(names):,} are asked for: -o FOLDER takes a page each")
     loaded = [sources.load(name, arguments.stdin_filename) for name in names]
     for source in loaded:
         if source.error is not None:
@@ -74,7 +86,7 @@ def _json(loaded: Sequence[sources.Source], contexts: Sequence[int], assumed: As
         if source.analysis is None:
             entries.append(failed_entry(source.name, source.error or "nothing is known"))
             continue
-        entries.append(entry(source.name, source.analysis, contexts, assumed.cache_dtype))
+        entries.append(entry(source.name, with_known_base(source.analysis), contexts, assumed.cache_dtype))
         if with_card:
             sections = card_of(source, assumed).sections
             entries[-1]["card"] = {section.key: dict(section.data) for section in sections}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
 
 REPORT_FORMATS = ("text", "json", "markdown", "html", "svg")
+PAGES = ("html", "svg")
+"""Formats of which one file holds one model; the others may hold several, one behind the other."""
 SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".svg": "svg", ".txt": "text"}
 
 
@@ -28,7 +31,8 @@ def add_report_options(group: argparse._ArgumentGroup) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write there; the ending chooses the format, a folder takes a card a file",
+        help="write there; the ending chooses the format (.html, .md, .txt, .json, .svg), "
+        "and what has none of these is a folder that takes a card a model and an index",
     )
 
 
@@ -96,6 +100,11 @@ def _parse(value: str, kind: str) -> int | float | str | None:
     return number if number > 0 and number < float("inf") else None
 
 
+def names_a_file(target: str) -> bool:
+    """Whether ``-o`` names a file by its ending; a folder that exists is one whatever its name."""
+    return os.path.splitext(target)[1].lower() in SUFFIXES and not os.path.isdir(target)
+
+
 def output_format(arguments: argparse.Namespace) -> str | None:
     """The format asked for by name or by the ending of ``-o``; None when neither says a known one."""
     if arguments.output_format is not None:
@@ -103,5 +112,4 @@ def output_format(arguments: argparse.Namespace) -> str | None:
     target = arguments.output
     if target is None:
         return "text"
-    dot = target.rfind(".")
-    return SUFFIXES.get(target[dot:].lower(), "html") if dot > target.rfind("/") else "html"
+    return SUFFIXES.get(os.path.splitext(target)[1].lower(), "html")

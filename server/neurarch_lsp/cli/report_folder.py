@@ -24,7 +24,6 @@ ENDINGS = {"html": ".html", "markdown": ".md", "svg": ".svg", "text": ".txt"}
 
 def write_folder(paths: Sequence[str], target: str, form: str, assumed: Assumptions) -> int:
     """2 when an input is missing, else 0. Files that describe no model are left out."""
-    form = form if form in ENDINGS else "html"
     os.makedirs(target, exist_ok=True)
     rows: list[tuple[str, ...]] = []
     missing = False
