@@ -42,6 +42,16 @@ def check(context: Context) -> Iterator[Finding]:
     if (kind or "LORA") != "LORA":
         return
     yield from _values(context, data, facts("adapter")["lora_values"])
+    for name in ("r", "lora_alpha"):
+        if name in data and data[name] is None:
+            yield Finding(f"{name} is null: the scaling lora_alpha / r cannot be computed", Place(f"/{name}"))
+    if isinstance(data.get("modules_to_save"), str):
+        yield Finding(
+            "modules_to_save must be a list: peft goes through the letters of a name and trains every module that "
+            "ends with one of them",
+            Place("/modules_to_save"),
+            severity="warning",
+        )
     alpha = number(data.get("lora_alpha"))
     if alpha is not None and alpha == 0:
         yield Finding("lora_alpha is 0: the update is scaled to nothing", Place("/lora_alpha"), severity="warning")

@@ -21,7 +21,7 @@ RULE = RuleInfo(
 
 
 MLX = frozenset(("group_size", "bits", "mode"))
-"""Exactly these keys: mlx-lm wrote the block, and reads it without a method."""
+"""Exactly these keys: a copy of ``quantization``, the block that mlx-lm reads, which names no method."""
 GUESSED_BY_ENGINES = ("compressed-tensors", "modelopt")
 """Serving engines recognise these blocks by their keys."""
 
@@ -33,6 +33,11 @@ def check(context: Context) -> Iterator[Finding]:
         yield Finding(
             f"quantization_config must be an object that names its method, not {quoted(written)}: transformers cannot "
             "load the file",
+            Place("/quantization_config"),
+        )
+    elif written == {}:
+        yield Finding(
+            "quantization_config is empty: transformers asks it for a method and refuses to load the model",
             Place("/quantization_config"),
         )
     block = quantization(context.analysis)
@@ -47,7 +52,7 @@ def check(context: Context) -> Iterator[Finding]:
         if guess:
             title = f'quant_method = "{guess}"'
             fixes = set_value(context.analysis, block.pointer, "quant_method", guess, title, "unsafe")
-        if block.values.keys() <= MLX:
+        if block.values.keys() <= MLX and isinstance(data, dict) and "quantization" in data:
             return
         yield Finding(
             "quantization_config has no quant_method: transformers refuses to load the model"

@@ -56,7 +56,7 @@ def check(context: Context) -> Iterator[Finding]:
         )
     elif value not in known:
         normal = value.lower().replace("-", "_")
-        guess = normal if normal in known else closest(value, known)
+        guess = normal if normal in known else closest(value, owners) or closest(value, known)
         if guess is not None and guess not in owners and _differs_by_version(value, guess):
             guess = None
         if guess is None and owners and architecture is not None and len(owners) == 1:
