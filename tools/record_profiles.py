@@ -23,15 +23,17 @@ DROPPED = (
     "_token_id", "token_index", "dropout", "_pdrop", "id2label", "label2id", "torch_dtype", "dtype",
     "transformers_version", "auto_map", "_name_or_path", "quantization_config", "initializer", "use_cache",
     "task_specific_params", "generation", "_attn_implementation", "output_", "return_dict", "pruned_heads",
-    "finetuning_task", "length_penalty", "num_beams", "repetition_penalty", "temperature", "top_p", "top_k_",
+    "finetuning_task", "length_penalty", "num_beams", "repetition_penalty", "temperature", "top_p",
     "eos_", "bos_", "pad_", "processor", "tokenizer", "_size_limit", "problem_type", "torchscript", "typical_p",
     "suppress_tokens", "begin_suppress", "bad_words", "prefix", "min_length", "max_length", "do_sample",
     "early_stopping", "diversity", "encoder_no_repeat", "no_repeat", "remove_invalid", "num_return",
     "exponential_decay", "forced_", "sep_token", "decoder_start", "tf_legacy", "use_bfloat16",
     "chunk_size_feed_forward", "is_decoder", "cross_attention_hidden", "add_cross", "mm_", "vocab_file", "pretrain",
     "unfreeze", "image_grid_pinpoints", "image_aspect", "freeze", "tune_", "mask_", "use_flash", "attn_logit",
-    "_from_model_config", "seed", "version", "language",
+    "_from_model_config", "seed", "version",
 )  # fmt: skip
+EXACTLY = frozenset({"top_k", "language"})
+NEVER_KEPT = ("quantization_config", "auto_map", "id2label", "label2id", "_name_or_path")
 LONGEST_LIST = 200
 
 
@@ -41,13 +43,29 @@ def structural(data: Any) -> Any:
         return {
             key: structural(value)
             for key, value in data.items()
-            if not any(part in key for part in DROPPED)
-            and value is not None
+            if key not in EXACTLY
+            and not any(part in key for part in DROPPED)
             and not (
                 isinstance(value, list) and (len(value) > LONGEST_LIST or any(isinstance(item, dict) for item in value))
             )
         }
     return data
+
+
+def settings_of(data: dict[str, Any]) -> dict[str, Any]:
+    """The structural settings; all of them where one that seems to shape nothing changes what is derived."""
+    every = {key: value for key, value in data.items() if key not in NEVER_KEPT}
+    few: dict[str, Any] = structural(data)
+    return few if derived(few) == derived(every) else every
+
+
+def derived(settings: dict[str, Any]) -> tuple[object, ...]:
+    """What cards say of a catalogued model by its settings."""
+    analysis = analyse_text("config.json", json.dumps(settings))
+    if analysis is None:
+        return ()
+    found, counted, cache = features(analysis), analysis.parameters, analysis.kv_cache
+    return (found and found.as_data(), counted and (counted.total, counted.active), cache and cache.per_token)
 
 
 def main() -> int:
@@ -63,7 +81,7 @@ def main() -> int:
             continue
         data = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(data, dict) and isinstance(data.get("model_type"), str):
-            found[name] = structural(data)
+            found[name] = settings_of(data)
     for entry in json.loads((ROOT / "known_models.json").read_text(encoding="utf-8")):
         found.setdefault(entry["name"], entry["settings"])
     profiles = [

@@ -123,3 +123,25 @@ def test_a_predecessor_is_older_and_of_the_same_series() -> None:
 def test_without_b_there_is_a_counterpart(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--compare", str(TERN)]) == 0
     assert "against" in capsys.readouterr().out
+
+
+def test_what_the_catalogue_stores_is_what_its_settings_give() -> None:
+    """Also those settings that look like nothing of structure: top_k_experts, a written null, a list of blocks."""
+    for known in catalogue():
+        found = known.analysis()
+        mine = None if found is None else features(found)
+        assert mine == known.features, known.name
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("deepseek-ai/DeepSeek-V2-Lite", 15_706_484_224),  # q_lora_rank is written as null
+        ("google/gemma-4-26B-A4B", 25_805_933_872),
+        ("nvidia/Llama-3_3-Nemotron-Super-49B-v1", 49_867_145_216),
+    ],
+)
+def test_catalogued_models_count_as_their_files_do(name: str, parameters: int) -> None:
+    known = next(known for known in catalogue() if known.name == name)
+    assert known.counts is not None
+    assert known.counts[0] == parameters
