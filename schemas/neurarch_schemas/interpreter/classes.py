@@ -17,6 +17,7 @@ from neurarch_schemas.interpreter.values import (
     ClassMethod,
     Function,
     Instance,
+    Raised,
     StaticMethod,
     TypingForm,
     Unknown,
@@ -175,7 +176,18 @@ class Classes(Core):
         finish = next((base.layout for base in cls.mro[1:] if hasattr(base.layout, "finish_class")), None)
         if finish is not None:
             finish.finish_class(self, cls)
+        self._initialize_class(cls, namespace, keywords)
         return cls
+
+    def _initialize_class(self, cls: Class, namespace: dict[str, Value], keywords: dict[str, Value]) -> None:
+        """The metaclass's own ``__init__``; one that fails leaves the class as far as it came."""
+        found = MISSING if cls.metaclass is None else cls.metaclass.lookup("__init__")
+        if found.__class__ is not Function:
+            return
+        try:
+            self.call_method(cls, found, [cls.name, cls.bases, namespace], keywords)
+        except (Raised, UnknownTruth):
+            return
 
     def new_instance(self, cls: Class, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """``object.__new__``, or that of the host type the class derives from."""

@@ -258,6 +258,9 @@ class Session:
             except Raised as error:
                 run.failure = machine.describe(error) if machine is not None else "an error"
                 run.missing = error.value.attrs.get("<missing argument>")
+                if machine is not None and machine.taints and not run.missing:
+                    # an error after something that could not be told is most often its consequence
+                    run.failure = f"{machine.taints[0]}; then {run.failure}"
             except UnknownTruth as error:
                 run.failure = error.unknown.reason
             except BudgetExceeded as error:
