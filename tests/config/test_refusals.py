@@ -92,7 +92,7 @@ def test_what_was_built_is_not_refused() -> None:
 def test_conditions_read_keys_that_exist(model_type: str) -> None:
     assert config_type(model_type) is not None
     config = read_config({"model_type": model_type})
-    for condition in constraints()[model_type]:
+    for condition, _ in constraints()[model_type]:
         assert list(operands(parse(condition), config)), condition
 
 

@@ -109,6 +109,7 @@ FAULTS = (
     Fault("json-bom", DENSE, text=lambda text: "\ufeff" + text),
     Fault("json-comment", DENSE, text=lambda text: text.replace("{", "{ // as published", 1)),
     Fault("json-duplicate-key", DENSE, text=lambda text: text.replace("{", '{ "vocab_size": 10,', 1)),
+    Fault("config-class-refuses", DENSE, {"rope_parameters": {"rope_type": "default", "rope_theta": "10000"}}),
     Fault("json-nonfinite", DENSE, {"initializer_range": float("nan")}),
     Fault("json-syntax", DENSE, text=lambda text: text.rstrip().removesuffix("}") + ",}"),
     Fault("key-newer-than-version", DENSE, settings='transformers-version = "4.51"'),

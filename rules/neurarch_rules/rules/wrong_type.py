@@ -49,10 +49,8 @@ ELSEWHERE = (
 """Keys that rules of their own look at, or that transformers converts."""
 ROPE: dict[str, Mapping[str, Any]] = {
     "rope_scaling": {"type": ["object", "null"]},
-    "rope_theta": {"type": ["number", "null"]},
-    "partial_rotary_factor": {"type": ["number", "null"]},
 }
-"""Older spellings that every class with RoPE converts."""
+"""The older spelling that every class with RoPE converts."""
 
 
 def check(context: Context) -> Iterator[Finding]:

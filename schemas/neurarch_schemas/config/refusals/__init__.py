@@ -18,11 +18,16 @@ CHECKS = (unnamed_parts, refused_layer_kinds, refused_rope, refused_stages, refu
 
 def refusals(config: ModelConfig) -> Iterator[Refusal]:
     """Of this config and all nested in it; nothing of types that transformers does not have."""
+    if config.is_native:
+        yield from own_refusals(config)
+        for nested in config.nested.values():
+            yield from refusals(nested)
+
+
+def own_refusals(config: ModelConfig) -> Iterator[Refusal]:
+    """Of this config alone."""
     from neurarch_schemas.config.refusals.constraints import broken_constraints
 
-    if config.is_native:
-        for check in CHECKS:
-            yield from check(config)
-        yield from broken_constraints(config)
-    for nested in config.nested.values():
-        yield from refusals(nested)
+    for check in CHECKS:
+        yield from check(config)
+    yield from broken_constraints(config)

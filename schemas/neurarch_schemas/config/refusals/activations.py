@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neurarch_schemas.catalogue.load import enumerations
+from neurarch_schemas.catalogue.load import config_type, enumerations
 from neurarch_schemas.config.check_types import show
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.refusals.refusal import Refusal
@@ -22,7 +22,10 @@ ACTIVATIONS = (
 
 
 def refused_activations(config: ModelConfig) -> Iterator[Refusal]:
+    record = config_type(config.model_type)
     for key in ACTIVATIONS:
-        value = config.get(key)
+        value = config.get(key) if record is not None and key in record.fields else None
         if isinstance(value, str) and value not in enumerations()["activations"]:
-            yield Refusal(f"it has no activation {show(value)}, which {key} names", config.pointer, (key,))
+            yield Refusal(
+                f"it has no activation {show(value)}, which {key} names", config.pointer, (key,), "unknown-activation"
+            )

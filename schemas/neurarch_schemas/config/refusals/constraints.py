@@ -46,7 +46,7 @@ class Unknown(Exception):
 
 def broken_constraints(config: ModelConfig) -> Iterator[Refusal]:
     """The conditions of one config's own class that do not hold."""
-    for condition in constraints().get(config.model_type, ()):
+    for condition, told_by in constraints().get(config.model_type, ()):
         node = parse(condition)
         try:
             holds = bool(evaluate(node, config))
@@ -56,20 +56,21 @@ def broken_constraints(config: ModelConfig) -> Iterator[Refusal]:
             read = dict(operands(node, config))
             values = ", ".join(f"{name} is {show(value)}" for name, value in read.items())
             keys = tuple(name.removeprefix("len(").removeprefix("sum(").rstrip(")") for name in read)
-            yield Refusal(f"{condition} must hold, and {values}", config.pointer, keys)
+            yield Refusal(f"{condition} must hold, and {values}", config.pointer, keys, told_by)
 
 
 @cache
-def constraints() -> Mapping[str, tuple[str, ...]]:
-    """model type -> its conditions."""
+def constraints() -> Mapping[str, tuple[tuple[str, str | None], ...]]:
+    """model type -> its conditions, each with the rule that finds the same."""
     import json
 
     with open(os.path.join(os.path.dirname(__file__), "constraints.json"), encoding="utf-8") as stream:
         data = json.load(stream)
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[tuple[str, str | None], ...]] = {}
     for entry in data["constraints"]:
+        conditions = tuple((condition, entry.get("told_by")) for condition in entry["hold"])
         for model_type in entry["types"]:
-            found[model_type] = (*found.get(model_type, ()), *entry["hold"])
+            found[model_type] = (*found.get(model_type, ()), *conditions)
     return found
 
 

@@ -24,7 +24,9 @@ def refused_heads(config: ModelConfig) -> Iterator[Refusal]:
     for name in COUNTS:
         count = numbers.get(name, 0)
         if hidden > 0 and count > 0 and hidden % count:
-            yield Refusal(f"{name} {count} does not divide the hidden size {hidden}", config.pointer, (name,))
+            yield Refusal(
+                f"{name} {count} does not divide the hidden size {hidden}", config.pointer, (name,), "heads-indivisible"
+            )
 
 
 def _is_own(config: ModelConfig, name: str) -> bool:

@@ -25,8 +25,13 @@ def refused_layer_kinds(config: ModelConfig) -> Iterator[Refusal]:
         allowed = enumerations()[name]
         foreign = next((item for item in value if item not in allowed), None)
         if foreign is not None:
-            yield Refusal(f"{name} has {show(foreign)}, which is no kind of layer", config.pointer, (name,))
+            yield Refusal(
+                f"{name} has {show(foreign)}, which is no kind of layer", config.pointer, (name,), "layer-list-values"
+            )
         elif isinstance(count, int) and count != len(value):
             yield Refusal(
-                f"{name} has {len(value)} entries for {count} layers", config.pointer, (name, "num_hidden_layers")
+                f"{name} has {len(value)} entries for {count} layers",
+                config.pointer,
+                (name, "num_hidden_layers"),
+                "layer-list-length",
             )

@@ -12,3 +12,5 @@ class Refusal(Record):
     """The config object that is refused: "" or "/text_config"."""
     keys: tuple[str, ...]
     """Canonical names of the keys that decide it."""
+    told_by: str | None = None
+    """The rule that finds the same and says more about it."""

@@ -24,29 +24,34 @@ def refused_rope(config: ModelConfig) -> Iterator[Refusal]:
         return
     is_split = "rope_type" not in parameters and any(isinstance(part, dict) for part in parameters.values())
     for part in parameters.values() if is_split else (parameters,):
-        if isinstance(part, dict) and part and (reason := _reason(config, part)) is not None:
-            yield Refusal(reason, config.pointer, ("rope_parameters",))
+        found = _reason(config, part) if isinstance(part, dict) and part else None
+        if found is not None:
+            yield Refusal(found[0], config.pointer, ("rope_parameters",), found[1])
             return
 
 
-def _reason(config: ModelConfig, part: dict[str, JSONValue]) -> str | None:
+def _reason(config: ModelConfig, part: dict[str, JSONValue]) -> tuple[str, str | None] | None:
+    """With the rule that finds the same."""
     record = config_type(config.model_type)
     kind = part.get("rope_type", "default")
     if kind not in enumerations()["rope_types"]:
-        return f"it has no RoPE type {show(kind)}"
+        return f"it has no RoPE type {show(kind)}", None if kind is None else "rope-unknown-type"
     if record is not None and record.rope_type == "axial" and kind != "axial":
-        return f"{config.model_type} takes only axial RoPE, not {show(kind)}"
+        return f"{config.model_type} takes only axial RoPE, not {show(kind)}", None
     missing = [name for name in REQUIRED.get(str(kind), ()) if part.get(name) is None]
     if missing:
-        return f"RoPE type {show(kind)} needs {missing[0]}"
+        return f"RoPE type {show(kind)} needs {missing[0]}", "rope-missing-field"
     for name in (*NUMBERS, SHARE) if _rotates_a_share(record) else NUMBERS:
         value = part.get(name)
         if (name in part and value is None and name == "rope_theta") or isinstance(value, str | list | dict):
-            return f"{name} must be a number, not {show(value)}"
+            return (
+                f"{name} must be a number, not {show(value)}",
+                "rope-value-out-of-range" if name == "factor" else None,
+            )
     head = config.whole_numbers.get("head_dim", 0)
     share = part.get(SHARE)
     if head >= SMALLEST_CHECKED_HEAD and head % 2 and (not isinstance(share, int | float) or int(head * share) == head):
-        return f"RoPE rotates pairs, and head_dim {head} is odd"
+        return f"RoPE rotates pairs, and head_dim {head} is odd", "rope-odd-rotary-dim"
     return None
 
 

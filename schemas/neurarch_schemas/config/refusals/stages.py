@@ -29,7 +29,12 @@ def refused_stages(config: ModelConfig) -> Iterator[Refusal]:
         if stages is None:
             continue
         if any(stage not in names for stage in stages):
-            yield Refusal(f"{key} names a stage beyond the {len(names)} there are", config.pointer, (key,))
+            yield Refusal(
+                f"{key} names a stage beyond the {len(names)} there are",
+                config.pointer,
+                (key,),
+                "feature-layer-out-of-range",
+            )
         elif stages != [stage for stage in names if stage in stages]:
             yield Refusal(f"{key} must name each stage once, in order", config.pointer, (key,))
     if named is not None and counted is not None and named != counted:
