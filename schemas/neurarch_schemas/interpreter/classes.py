@@ -185,7 +185,7 @@ class Classes(Core):
         if found.__class__ is not Function:
             return
         try:
-            self.call_method(cls, found, [cls.name, cls.bases, namespace], keywords)
+            self.call(found, [cls, cls.name, cls.bases, namespace], keywords)
         except (Raised, UnknownTruth):
             return
 
