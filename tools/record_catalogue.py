@@ -228,11 +228,17 @@ def model_classes(model_type: str, config_class: type) -> list[str]:
         except Exception:
             continue
         for name, item in vars(module).items():
-            if not inspect.isclass(item) or item.__module__ != module.__name__ or name.endswith("PreTrainedModel"):
+            if not inspect.isclass(item) or item.__module__ != module.__name__ or is_abstract(item):
                 continue
             if issubclass(item, transformers.PreTrainedModel) and getattr(item, "config_class", None) is config_class:
                 names[name] = None
     return list(names)
+
+
+def is_abstract(model_class: type) -> bool:
+    """A base of a family's classes, which builds nothing itself."""
+    above = transformers.PreTrainedModel.__mro__
+    return not any("__init__" in parent.__dict__ for parent in model_class.__mro__ if parent not in above)
 
 
 def modeling_files(config_class: type) -> list[Path]:

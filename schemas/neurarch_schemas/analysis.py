@@ -64,6 +64,7 @@ class Analysis(Record):
 
         A file that is not valid JSON, or values that transformers refuses, give no model.
         """
+        from neurarch_schemas.architectures.classes import absent_class
         from neurarch_schemas.config.check_types import check_types
         from neurarch_schemas.config.refusals import refusals
 
@@ -77,6 +78,9 @@ class Analysis(Record):
             return f"transformers 5.24 refuses a value: {wrong[0].message}"
         if self.config is None:
             return None
+        absent = absent_class(self.config)
+        if absent is not None:
+            return absent
         refused = next(refusals(self.config), None)
         if refused is not None:
             return f"transformers 5.24 refuses the model: {refused.message}"

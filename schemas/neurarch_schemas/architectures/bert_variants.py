@@ -207,7 +207,7 @@ def build(config: ModelConfig) -> Module:
     kind, head = config.model_type, head_name(config.architecture)
     if kind == "dpr":
         return passage_encoder(config)
-    if head not in KNOWN_HEADS[kind]:
+    if head not in KNOWN_HEADS[kind] or "Spade" in config.architecture:
         raise unknown_head(config.architecture)
     if kind == "tapas" and head == "ForQuestionAnswering":
         return table_answer(config)

@@ -6,7 +6,7 @@ The embedding has eight more rows than the head, and the head is never tied: the
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import tower, with_output_head
-from neurarch_schemas.architectures.language_heads import head_name, with_language_head
+from neurarch_schemas.architectures.language_heads import head_name, unknown_head, with_language_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.periods import at
 from neurarch_schemas.modules.assembly import layers, uniform
@@ -143,6 +143,8 @@ def build(config: ModelConfig) -> Module:
         text = config.nested.get("text_config", config)
         hidden, words = text.integer("hidden_size"), text.integer("vocab_size")
         return with_language_head(config, language_backbone(text), hidden=hidden, vocabulary=words, tied=False)
+    if config.architecture.endswith(("VisionModel", "TextModel")):
+        raise unknown_head(config.architecture)
     vision, text = config.nested_config("vision_config"), config.nested_config("text_config")
     length = vision.integer("max_num_tiles") * (patch_count(vision) + 1)
     mapping = linear(vision.integer("vision_output_dim"), text.integer("hidden_size"), part="projector")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures import build_nested
 from neurarch_schemas.architectures.composite import projector, tower
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import in_part, uniform
@@ -116,4 +117,6 @@ def omni(config: ModelConfig) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
+    if config.architecture == "RadioEncoder":
+        raise unknown_head(config.architecture)
     return omni(config) if config.model_type == "nemotron_h_omni" else vision_encoder(config, conditioned=True)

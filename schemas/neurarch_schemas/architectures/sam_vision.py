@@ -6,6 +6,7 @@ Layers outside ``global_attn_indexes`` attend within windows; relative positions
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import projector, text_model, tower, with_output_head
+from neurarch_schemas.architectures.language_heads import unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.periods import at
 from neurarch_schemas.modules.assembly import layers
@@ -87,6 +88,8 @@ def upsampler(config: ModelConfig) -> Module:
 
 
 def build(config: ModelConfig) -> Module:
+    if config.architecture == "SamVisionEncoder":
+        raise unknown_head(config.architecture)
     if config.model_type == "sam_vision_model":
         return Module("VisionModel", children=children(vision_encoder=vision_encoder(config)))
     if config.model_type not in _WITH_LANGUAGE_MODEL:

@@ -193,7 +193,7 @@ def build(config: ModelConfig) -> Module:
         config.integer("hidden_size"),
         config.integer("vocab_size"),
     )
-    if head not in PARTS:
+    if head not in PARTS or "TextToUnit" in config.architecture:
         raise unknown_head(config.architecture)
     shared = "shared.weight" if config.flag("tie_word_embeddings") else None
     table = embedding(vocabulary, hidden, lookup=True, tied_to=shared)

@@ -27,6 +27,8 @@ BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"
 BEYOND_TYPES = frozenset(("enum", "anyOf", "items", "additionalProperties", "x-fraction", *BOUNDS))
 """Keywords of the catalogue's schemas that ask for more than a type. ``x-fraction`` is ours: declared as ``float``
 without ``int``, so that a whole number is refused, which JSON Schema cannot say."""
+KEPT = 2_000
+"""More than there are types; what names come from a file that is being typed has no end."""
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
@@ -175,7 +177,7 @@ def indivisible_heads(answer: str) -> frozenset[str]:
     return frozenset(read_data("_indivisible_heads.json")[answer])
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def schema(name: str) -> Mapping[str, Any] | None:
     """The JSON Schema of one model type as recorded; None when transformers has no such type."""
     if not FILE_NAME.fullmatch(name):
@@ -187,7 +189,7 @@ def schema(name: str) -> Mapping[str, Any] | None:
     return data
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def config_type(name: str) -> ConfigType | None:
     """Facts about one model type (or a nested class without one); None when transformers does not have it."""
     data = schema(name)
