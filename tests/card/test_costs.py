@@ -126,3 +126,27 @@ def test_a_network_without_a_cache_has_no_longest_context() -> None:
 )
 def test_lengths_as_people_say_them(value: int, shown: str) -> None:
     assert tokens(value) == shown
+
+
+def test_a_cache_is_told_before_and_behind_its_windows() -> None:
+    """Mistral 7B keeps 4,096 tokens in all layers; MiMo-V2-Flash all in 9 of 48 layers of 4 heads of 192 and 128."""
+    assert "From 4,096 on nothing more, since windows are full" in text(published("mistralai/Mistral-7B-v0.1"))
+    mimo = text(published("XiaomiMiMo/MiMo-V2-Flash"))
+    assert 9 * 4 * (192 + 128) * 2 == 22.5 * 1024
+    assert "Per token 217.5 KiB in bfloat16: High From 129 on 22.5 KiB per token: Low" in mimo
+    assert "since windows are full" not in text(published("microsoft/Phi-3-mini-128k-instruct"))
+
+
+def test_towers_are_not_read_for_a_token_however_they_are_stored() -> None:
+    quantized = {"quant_method": "awq", "bits": 4, "group_size": 128}
+    vision = published("Qwen/Qwen2.5-VL-7B-Instruct").document.data
+    assert isinstance(vision, dict)
+    analysis = config(**{**vision, "quantization_config": quantized})
+    found, counted = analysis.checkpoint, analysis.parameters
+    assert found is not None
+    assert found.bytes is not None
+    assert counted is not None
+    others, routed = weights_of_a_token(analysis, found.bytes, sum(dict(counted.by_part)[part] for part in ("vision",)))
+    parts = dict(found.part_bytes)
+    assert routed == 0
+    assert others == found.bytes - parts["vision"] - parts["embedding"] - parts.get("projector", 0)

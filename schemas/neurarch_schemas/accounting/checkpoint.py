@@ -8,7 +8,7 @@ from neurarch_schemas.accounting.checkpoint_names import SCALES
 from neurarch_schemas.accounting.weights import weights_dtype
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONValue
-from neurarch_schemas.modules.tree import Module
+from neurarch_schemas.modules.tree import Module, Part
 from neurarch_schemas.record import Record
 from neurarch_schemas.surroundings.folder import CheckpointTensor
 
@@ -27,8 +27,8 @@ class Checkpoint(Record):
     reason: str | None
     scale_scalars: int | None = None
     """Of ``scalars``, those of scales, zero points and other metadata of a quantization."""
-    routed_bytes: int | None = None
-    """Of ``bytes``, those of routed experts."""
+    part_bytes: tuple[tuple[Part, int], ...] = ()
+    """``bytes`` by part of the network, where they are derived."""
 
 
 BITS = {
@@ -77,7 +77,7 @@ def predicted_checkpoint(tree: Module, config: ModelConfig) -> Checkpoint | None
         exact=False,
         reason=reason,
         scale_scalars=found.scale_scalars,
-        routed_bytes=found.routed_bytes,
+        part_bytes=found.part_bytes,
     )
 
 

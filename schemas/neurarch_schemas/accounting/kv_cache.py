@@ -19,6 +19,20 @@ class KVCache(Record):
         return sum(-(-cache.per_token * layers // cache.tokens_per_entry) for cache, layers in self._growing)
 
     @property
+    def per_token_beyond_windows(self) -> int:
+        """As ``per_token``, once every window is full."""
+        return sum(
+            -(-cache.per_token * layers // cache.tokens_per_entry)
+            for cache, layers in self._growing
+            if cache.window is None
+        )
+
+    @property
+    def widest_window(self) -> int | None:
+        """Positions after which no window grows any more; None without windows."""
+        return max((cache.window for cache, _ in self._growing if cache.window is not None), default=None)
+
+    @property
     def per_token_expanded(self) -> int:
         """As ``per_token`` in an engine that stores the keys and values a latent expands to."""
         return sum(-(-_expanded(cache) * layers // cache.tokens_per_entry) for cache, layers in self._growing)

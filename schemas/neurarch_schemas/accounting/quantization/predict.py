@@ -26,8 +26,8 @@ class Prediction(Record):
     bytes: int
     scale_scalars: int
     schemes: tuple[tuple[str, int], ...]
-    routed_bytes: int
-    """Of ``bytes``, those of routed experts."""
+    part_bytes: tuple[tuple[Part, int], ...]
+    """``bytes`` by part of the network."""
 
 
 class TooManyNames(Exception):
@@ -36,7 +36,8 @@ class TooManyNames(Exception):
 
 def predict(tree: Module, plan: Plan, dtype: str) -> Prediction | None:
     """None where the model has too many distinct names to look up. ``dtype`` is that of what stays unquantized."""
-    scalars = size = scales = routed = 0
+    scalars = size = scales = 0
+    parts: dict[Part, int] = {}
     used: dict[str, int] = {}
     try:
         for module, part, names in _placed(tree):
@@ -58,10 +59,10 @@ def predict(tree: Module, plan: Plan, dtype: str) -> Prediction | None:
                         scalars += amount * times * layers
                         size += size_in_bytes(amount, kind) * times * layers
                         scales += amount * times * layers if position else 0
-            routed += size - before if part == "experts" else 0
+            parts[part] = parts.get(part, 0) + size - before
     except TooManyNames:
         return None
-    return Prediction(scalars, size, scales, tuple(used.items()), routed)
+    return Prediction(scalars, size, scales, tuple(used.items()), tuple(parts.items()))
 
 
 def _matrices(module: Module, tensor: Tensor, part: Part, plan: Plan) -> tuple[int, int, int] | None:

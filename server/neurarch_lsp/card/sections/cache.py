@@ -32,6 +32,11 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     longest = assumed.context or declared_context(config) or FALLBACK_CONTEXT
     level = cache_level(per_token, assumed)
     rows = [("Per token", f"{binary_bytes(per_token)} in {dtype}: {level}")]
+    window = cache.widest_window
+    beyond = size_in_bytes(cache.per_token_beyond_windows, dtype)
+    if window is not None and window < longest:
+        grows = f"{binary_bytes(beyond)} per token: {cache_level(beyond, assumed)}" if beyond else "nothing more"
+        rows.append((f"From {window:,} on", f"{grows}, since windows are full"))
     if cache.per_token_expanded != cache.per_token:
         expanded = binary_bytes(size_in_bytes(cache.per_token_expanded, dtype))
         rows.append(("Without latent caching", f"{expanded} per token, in engines that store expanded keys and values"))
@@ -70,6 +75,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         {
             "bytes_per_token": per_token,
             "level": level,
+            "bytes_per_token_beyond_windows": beyond,
             "thresholds_kib": dict(assumed.cache_levels),
             "constant_bytes": constant,
             "dtype": dtype,

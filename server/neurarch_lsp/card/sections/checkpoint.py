@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.render.card_blocks import Block, Facts, Note, Section
+from neurarch_schemas.accounting.checkpoint import quantization_fields
 from neurarch_schemas.accounting.quantities import decimal_bytes
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
         )
         if not checkpoint.exact:
             notes.append(Note(f"Estimated: {checkpoint.reason}.", "notice"))
-        if delta and analysis.config is not None and analysis.config.get("quantization_config"):
+        if delta and analysis.config is not None and quantization_fields(analysis.config) is not None:
             notes.append(
                 Note(
                     "The checkpoint is quantized: several weights share one stored number, so the two counts measure "

@@ -17,6 +17,7 @@ from neurarch_schemas.accounting.generation import generation
 from neurarch_schemas.accounting.hardware import Device, devices, find_device
 from neurarch_schemas.accounting.quantities import decimal_bytes
 from neurarch_schemas.accounting.roofline import bound, compute_dtype
+from neurarch_schemas.modules.tree import TOWERS
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
@@ -120,19 +121,23 @@ def _speed(
 def weights_of_a_token(analysis: Analysis, stored: int, waiting: int) -> tuple[int, int]:
     """Of ``stored`` bytes, those read for every token and those of all routed experts.
 
-    Embeddings are looked up, and ``waiting`` parameters have done their work; both are left in the plain dtype.
+    Embeddings are looked up, and ``waiting`` parameters (towers, an encoder) have done their work.
     """
     tree, config, counted, weights = analysis.built.tree, analysis.config, analysis.parameters, analysis.weights
     if tree is None or config is None or counted is None or weights is None:
         return stored, 0
     known = analysis.checkpoint
-    if known is None or known.routed_bytes is None:
+    if known is None or not known.part_bytes:
         known = predicted_checkpoint(tree, config)
-    if known is not None and known.routed_bytes is not None and known.bytes:
-        routed = stored * known.routed_bytes // known.bytes
+    plain, lookups = dict(counted.by_part), counted.active_with_embeddings - counted.active
+    if known is not None and known.part_bytes and known.bytes:
+        parts = {part: stored * size // known.bytes for part, size in known.part_bytes}
+        besides = waiting - sum(plain.get(part, 0) for part in TOWERS)
+        idle = sum(parts.get(part, 0) for part in TOWERS) + size_in_bytes(lookups + besides, weights.dtype)
     else:
-        routed = stored * dict(counted.by_part).get("experts", 0) // max(counted.total, 1)
-    idle = size_in_bytes(counted.active_with_embeddings - counted.active + waiting, weights.dtype)
+        parts = {part: stored * size // max(counted.total, 1) for part, size in plain.items()}
+        idle = stored * (lookups + waiting) // max(counted.total, 1)
+    routed = parts.get("experts", 0)
     return max(stored - routed - idle, 0), routed
 
 
