@@ -211,7 +211,7 @@ class Flow:
         if depth > DEPTH:
             return []
         if isinstance(node, ast.Name):
-            value = self._last(node.id, scope, before)
+            value = self.last(node.id, scope, before)
             return [] if value is None else self._of(value, scope, value, depth + 1)
         if not isinstance(node, ast.Call):
             return []
@@ -308,7 +308,7 @@ class Flow:
         scope = Scope(owner.placed, tuple(method.body), owner, method)
         return self._of(returns[0].value, scope, returns[0], depth + 1)
 
-    def _last(self, name: str, scope: Scope, before: ast.AST) -> ast.expr | None:
+    def last(self, name: str, scope: Scope, before: ast.AST) -> ast.expr | None:
         """The value of a name where it surely is the last straight assignment before a use."""
         line = getattr(before, "lineno", 0)
         found = [item for item in assigned(scope.body).get(name, ()) if item.line < line]

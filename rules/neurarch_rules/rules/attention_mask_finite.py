@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ RULE = RuleInfo(
     needs=("masked_fill", "where", "mask"),
 )
 
+OF_ITSELF = re.compile(r"eye\(|self_mask|_SELF_|diag")
+"""The diagonal alone hides no future: a token is only to look less at itself."""
 SMALLEST = -1e5
 """Masks of -1e9 and the smallest finite number of the dtype lie far below any score in float32."""
 
@@ -64,7 +67,7 @@ def _filled(file: PythonFile) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.e
         if call.func.attr == "where":
             if file.qualified(call.func) == "torch.where" and len(call.args) == 3:
                 yield placed, call, call.args[2], call.args[1]
-        elif len(call.args) == 2 and "eye(" not in ast.unparse(call.args[0]):  # the diagonal alone hides no future
+        elif len(call.args) == 2 and not OF_ITSELF.search(ast.unparse(call)):
             yield placed, call, call.args[1], call.func.value
 
 

@@ -21,6 +21,9 @@ RULE = RuleInfo(
     needs=("Module",),
 )
 
+SET_BY_LIBRARIES = frozenset(("gradient_checkpointing", "_gradient_checkpointing_func", "_hf_hook", "hf_device_map"))
+"""What transformers, diffusers and accelerate set on modules of any class."""
+
 
 def check(context: Context) -> Iterator[Finding]:
     file = python_file(context)
@@ -32,6 +35,7 @@ def check(context: Context) -> Iterator[Finding]:
         if names is None:
             continue
         is_made = any(file.own_class(call) is found for _, call in file.calls(found.name))
+        names |= SET_BY_LIBRARIES
         own = names - fact_set("torch_signatures", "module_attributes")
         told: set[str] = set()
         for node in _reads(found):
