@@ -104,3 +104,30 @@ def test_a_package_of_the_project_is_its_own(tmp_path: Path) -> None:
     )
     found = interpret(str(repository / "models" / "model.py"), "Model()")
     assert found.exact, found.reason
+
+
+def test_a_name_whose_module_fails_keeps_the_reason(tmp_path: Path) -> None:
+    repository = lay(
+        tmp_path / "repository",
+        {
+            "README.md": "",
+            "parts/__init__.py": "from .block import Block\n",
+            "parts/block.py": BLOCK + "\n\nclass Never(Block.missing):\n    pass\n",
+            "one.py": "import parts\n\nVERSION = parts.Block\n",
+            "model.py": MODEL.format(imports="import one\nfrom parts import Block\nCLASSES = 3"),
+        },
+    )
+    found = interpret(str(repository / "model.py"), "Model()")
+    assert found.exact, found.reason
+
+
+def test_versions_are_compared_and_taken_apart(tmp_path: Path) -> None:
+    check = """from packaging.version import parse
+v, w = parse("2.1.0rc3"), parse("2.1.0.post1")
+CLASSES = 3 if (v.pre, w.post, w.is_postrelease, v.is_postrelease) == (("rc", 3), 1, True, False) and v < w else 0
+from block import Block"""
+    repository = lay(tmp_path, {"block.py": BLOCK, "model.py": MODEL.format(imports=check)})
+    found = interpret(str(repository / "model.py"), "Model()")
+    assert found.exact, found.reason
+    assert found.tree is not None
+    assert count_parameters(found.tree).total == PARAMETERS

@@ -263,7 +263,10 @@ class Imports(Core):
                     self.searching.discard(key)
         except Raised as error:
             if self.import_guard > 0 or error.value.cls.name not in ("ModuleNotFoundError", "ImportError"):
-                namespace.pop(name, None)
+                if self.import_guard > 0:
+                    namespace.pop(name, None)
+                elif namespace.get(name) is lazy:
+                    namespace[name] = Unknown(self.describe(error))
                 raise
             package = lazy.module.partition(".")[0]
             if self.sources.find(package) is None:

@@ -119,6 +119,9 @@ _PARTS = re.compile(
 )
 
 
+_STAGES = {"a": "a", "alpha": "a", "b": "b", "beta": "b", "rc": "rc", "c": "rc", "pre": "rc"}
+
+
 def _packaging(machine: Machine, name: str) -> PythonModule:
     if name == "packaging":
         return module(name, {"version": machine.import_module("packaging.version")})
@@ -151,11 +154,13 @@ def _packaging(machine: Machine, name: str) -> PythonModule:
             base_version=match.group(1),
             public=match.group(1),
             local=match.group(7),
-            is_prerelease=bool(match.group(2)),
+            is_prerelease=bool(match.group(2) or match.group(5)),
+            is_postrelease=match.group(4) is not None,
             is_devrelease=bool(match.group(5)),
-            pre=None,
-            dev=None,
-            post=None,
+            epoch=0,
+            pre=(_STAGES[match.group(2).lower()], int(match.group(3) or 0)) if match.group(2) else None,
+            dev=int(match.group(6) or 0) if match.group(5) else None,
+            post=int(match.group(4)) if match.group(4) is not None else None,
         )
         made.attrs["<text>"] = str(text)
         return made
