@@ -131,3 +131,21 @@ from block import Block"""
     assert found.exact, found.reason
     assert found.tree is not None
     assert count_parameters(found.tree).total == PARAMETERS
+
+
+def test_a_module_that_fails_in_an_optional_import_is_run_anew(tmp_path: Path) -> None:
+    """``try: from parts.fast import Fast``, which needs a package that is not there, takes nothing else away."""
+    optional = "try:\n    from parts.fast import Fast\nexcept ImportError:\n    Fast = None\n"
+    repository = lay(
+        tmp_path / "repository",
+        {
+            "README.md": "",
+            "parts/__init__.py": "from .colors import paint\nfrom .block import Block\n",
+            "parts/colors.py": "from absent_colors import colored\n\n\ndef paint(text):\n    return colored(text)\n",
+            "parts/fast.py": "from parts import Block, paint\n\nNAME = paint('x')\n\n\nclass Fast(Block):\n    pass\n",
+            "parts/block.py": BLOCK,
+            "model.py": MODEL.format(imports=f"{optional}from parts import Block\nCLASSES = 3"),
+        },
+    )
+    found = interpret(str(repository / "model.py"), "Model()")
+    assert found.exact, found.reason

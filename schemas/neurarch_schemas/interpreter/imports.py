@@ -118,7 +118,7 @@ class Imports(Core):
                 try:
                     self.run_tree(module, tree)
                 except BaseException:
-                    self.unrepeatable = True  # its names are there in part, and it does not run again
+                    self.unrepeatable = True  # its names are there in part
                     raise
                 if module.name.startswith("transformers."):
                     transformers.patch(self, module)  # type: ignore[arg-type]  # self is the Machine
@@ -133,6 +133,12 @@ class Imports(Core):
         try:
             for statement in tree.body:
                 self._run_statement(statement, frame)
+        except Raised:
+            # as in Python, a module that fails is not there: whoever asks next runs it anew
+            module.loading = False
+            if self.modules.get(module.name) is module:
+                del self.modules[module.name]
+            raise
         finally:
             self.importing -= 1
             self.frame = caller
