@@ -35,8 +35,9 @@ def families() -> dict[str, str]:
 def build(config: ModelConfig) -> Module:
     """The module tree of ``config.architecture``. Raises CannotBuild with the reason where it is not known exactly."""
     tree = _of_family(config)
-    if _has_negative_size(tree):
-        raise CannotBuild("a tensor would have a negative size")
+    reason = _impossible(tree)
+    if reason is not None:
+        raise CannotBuild(reason)
     return tree
 
 
@@ -57,7 +58,8 @@ def _of_family(config: ModelConfig) -> Module:
         raise CannotBuild("a list in the config is shorter than what reads it") from error
 
 
-def _has_negative_size(tree: Module) -> bool:
+def _impossible(tree: Module) -> str | None:
+    """Why no such network exists; None where it does."""
     seen: set[int] = set()
     pending = [tree]
     while pending:
@@ -66,10 +68,18 @@ def _has_negative_size(tree: Module) -> bool:
             continue
         seen.add(id(module))
         if any(size < 0 for tensor in module.tensors for size in tensor.shape):
-            return True
+            return "a tensor would have a negative size"
+        shape = module.attention
+        if shape is not None and 0 in (shape.heads, shape.kv_heads, shape.qk_dim):
+            return "an attention layer would have no heads, or heads of size 0"
         for _, child in module.children:
-            pending += [child] if isinstance(child, Module) else [item for run in child.runs for item in run.modules]
-    return False
+            if isinstance(child, Module):
+                pending.append(child)
+                continue
+            if any(run.times < 0 for run in child.runs):
+                return "a number of layers is negative"
+            pending += [item for run in child.runs for item in run.modules]
+    return None
 
 
 def build_nested(config: ModelConfig, name: str, architecture: str = "Model", **changes: JSONValue) -> Module:

@@ -35,7 +35,7 @@ def backbone(
         built = build_nested(config, name, "Model" if kind == "resnet" else "Backbone")
         indices = chosen_stages(nested, len(widths) - 1)
     elif kind in ("swin", "maskformer-swin"):
-        depths = nested.integers("depths")
+        depths = nested.counts("depths")
         first = nested.integer("embed_dim")
         widths = (first, *(first << index for index in range(len(depths))))
         indices = chosen_stages(nested, len(depths))

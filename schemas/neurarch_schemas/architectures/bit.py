@@ -37,7 +37,7 @@ def backbone(config: ModelConfig) -> Module:
         raise CannotBuild(f"layer_type {kind!r} is not known", ("layer_type",))
     before, widths = kind == "preactivation", config.integers("hidden_sizes")
     stages, inputs = [], width
-    for size, depth in zip(widths, config.integers("depths"), strict=False):
+    for size, depth in zip(widths, config.counts("depths"), strict=False):
         outputs = make_divisible(size * config.integer("width_factor"))
         front = stack(layer(inputs, outputs, first=True, before=before), times=min(depth, 1))
         rest = stack(layer(outputs, outputs, first=False, before=before), times=depth - 1)

@@ -33,7 +33,7 @@ def audio_encoder(config: ModelConfig) -> Module:
     if config.flag("enable_fusion"):
         raise CannotBuild("fusion of longer audio is not known", ("enable_fusion",))
     like = replace(config, model_type="donut-swin")
-    depths, heads = config.integers("depths"), config.integers("num_attention_heads")
+    depths, heads = config.counts("depths"), config.integers("num_attention_heads")
     width = config.integer("patch_embeds_hidden_size")
     if len(heads) < len(depths) or len(depths) > swin.MOST_STAGES:
         raise CannotBuild("depths and num_attention_heads must be equally long", ("depths", "num_attention_heads"))

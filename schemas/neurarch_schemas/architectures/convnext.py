@@ -53,7 +53,7 @@ def stage(config: ModelConfig, inputs: int, outputs: int, depth: int, index: int
 def backbone(config: ModelConfig, *, with_norm: bool = True) -> Module:
     widths, depths, dino = (
         config.integers("hidden_sizes"),
-        config.integers("depths"),
+        config.counts("depths"),
         config.model_type == "dinov3_convnext",
     )
     channels = config.integer("num_channels")

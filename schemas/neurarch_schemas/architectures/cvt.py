@@ -56,7 +56,7 @@ def layer(width: int, heads: int, kernel: int, bias: bool, method: str, ratio: f
 
 
 def backbone(config: ModelConfig) -> Module:
-    depths = config.integers("depth")
+    depths = config.counts("depth")
     count = len(depths)
     widths, heads, patches, kernels = (config.integers(key) for key in KEYS)
     if count > MOST_STAGES or min(map(len, (widths, heads, patches, kernels))) < count:

@@ -57,7 +57,7 @@ def patch_embedding(config: ModelConfig, stage: int) -> Module:
 
 
 def vision_model(config: ModelConfig) -> Module:
-    stages, depths = range(len(config.integers("embed_dim"))), config.integers("depths")
+    stages, depths = range(len(config.integers("embed_dim"))), config.counts("depths")
     return Module(
         "VisionModel",
         children=children(

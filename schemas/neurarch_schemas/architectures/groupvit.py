@@ -69,7 +69,7 @@ def group_stage(config: ModelConfig, depth: int, groups: int, outputs: int, prev
 
 
 def grouping_vision(config: ModelConfig) -> Module:
-    hidden, depths = config.integer("hidden_size"), config.integers("depths")
+    hidden, depths = config.integer("hidden_size"), config.counts("depths")
     groups, outputs = config.integers("num_group_tokens"), config.integers("num_output_groups")
     if min(len(groups), len(outputs)) < len(depths) or len(depths) > MOST_STAGES:
         keys = ("depths", "num_group_tokens", "num_output_groups")

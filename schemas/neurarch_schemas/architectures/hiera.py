@@ -41,7 +41,7 @@ def hiera_layer(config: ModelConfig, inputs: int, width: int, heads: int) -> Mod
 
 
 def hiera(config: ModelConfig, *, with_pooler: bool) -> tuple[Module, int]:
-    depths, heads = config.integers("depths"), config.integers("num_heads")
+    depths, heads = config.counts("depths"), config.integers("num_heads")
     first, growth = config.integer("embed_dim"), config.number("embed_dim_multiplier")
     if len(heads) < len(depths) or len(depths) > MOST_STAGES:
         raise CannotBuild("depths and num_heads must be equally long", ("depths", "num_heads"))
@@ -94,7 +94,7 @@ def focal_layer(config: ModelConfig, width: int, level: int, window: int) -> Mod
 
 
 def focalnet(config: ModelConfig, *, mask_token: bool) -> tuple[Module, int]:
-    depths, width = config.integers("depths"), config.integer("embed_dim")
+    depths, width = config.counts("depths"), config.integer("embed_dim")
     levels, windows = config.integers("focal_levels"), config.integers("focal_windows")
     if min(len(levels), len(windows)) < len(depths) or len(depths) > MOST_STAGES or max((*levels, 0)) > MOST_STAGES:
         raise CannotBuild("focal_levels and focal_windows must be as long as depths", ("focal_levels", "focal_windows"))
@@ -127,7 +127,7 @@ def build(config: ModelConfig) -> Module:
     hierarchical, head = config.model_type == "hiera", head_name(config.architecture)
     if hierarchical and head == "Backbone":
         first, growth = config.integer("embed_dim"), config.number("embed_dim_multiplier")
-        widths = tuple(int(first * growth**index) for index in range(len(config.integers("depths"))))
+        widths = tuple(int(first * growth**index) for index in range(len(config.counts("depths"))))
         model, _ = hiera(config, with_pooler=False)
         return Module("Backbone", children=(*model.children, *stage_norms(config, (first, *widths)).items()))
     if hierarchical:

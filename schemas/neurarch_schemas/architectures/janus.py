@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import projector, text_model, tower, with_output_head
+from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import uniform
 from neurarch_schemas.modules.feed_forward import mlp
@@ -54,6 +55,8 @@ def image_tokenizer(config: ModelConfig) -> Module:
     latent, width = config.integer("latent_channels"), config.integer("embed_dim")
     base, multipliers = config.integer("base_channels"), config.integers("channel_multiplier")
     blocks = config.integer("num_res_blocks")
+    if not blocks:
+        raise CannotBuild("a tokenizer without residual blocks is not known", ("num_res_blocks",))
     last = [index == len(multipliers) - 1 for index in range(len(multipliers))]
     encoded = 2 * latent if config.flag("double_latent") else latent
     return Module(

@@ -70,7 +70,7 @@ def feed_forward(width: int, inner: int) -> Module:
 def backbone(config: ModelConfig) -> Module:
     widths, depths, heads = (
         config.integers("hidden_sizes"),
-        config.integers("depths"),
+        config.counts("depths"),
         config.integers("num_attention_heads"),
     )
     keys, ratios, expansions = (

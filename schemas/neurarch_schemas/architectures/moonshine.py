@@ -15,10 +15,13 @@ from neurarch_schemas.modules.tree import Cache, Module, Stack, named, stack
 MODEL_TYPES = ("moonshine",)
 
 
-def self_attention(config: ModelConfig, side: str, kind: Literal["full", "encoder", "cross"]) -> Module:
-    """``cross``: keys and values of the encoder's output, cached once."""
-    hidden, heads = config.integer("hidden_size"), config.integer(f"{side}_num_attention_heads")
-    kv_heads = config.integer(f"{side}_num_key_value_heads", heads)
+def self_attention(config: ModelConfig, kind: Literal["full", "encoder", "cross"]) -> Module:
+    """``cross``: keys and values of the encoder's output, cached once.
+
+    The decoder is built with the heads of the encoder: the class asks for num_attention_heads, which stands for those.
+    """
+    hidden, heads = config.integer("hidden_size"), config.integer("encoder_num_attention_heads")
+    kv_heads = config.integer("encoder_num_key_value_heads", heads)
     dim = config.integer("head_dim", hidden // heads)
     built = attention(
         hidden,
@@ -42,7 +45,7 @@ def encoder(config: ModelConfig) -> Module:
         "EncoderLayer",
         children=named(
             {
-                "self_attn": self_attention(config, "encoder", "encoder"),
+                "self_attn": self_attention(config, "encoder"),
                 "mlp": mlp(hidden, config.integer("intermediate_size")),
                 "input_layernorm": layer_norm(hidden, bias=False),
                 "post_attention_layernorm": layer_norm(hidden, bias=False),
@@ -68,8 +71,8 @@ def decoder(config: ModelConfig) -> Module:
         "DecoderLayer",
         children=named(
             {
-                "self_attn": self_attention(config, "decoder", "full"),
-                "encoder_attn": self_attention(config, "decoder", "cross"),
+                "self_attn": self_attention(config, "full"),
+                "encoder_attn": self_attention(config, "cross"),
                 "mlp": Module("GatedMLP", children=named(gated), part="feed-forward"),
                 "input_layernorm": layer_norm(hidden, bias=False),
                 "post_attention_layernorm": layer_norm(hidden, bias=False),

@@ -64,7 +64,7 @@ def audio_layer(config: ModelConfig, index: int) -> Module:
             patch_embedder=Module(
                 "PatchEmbedding", children=children(proj=linear(inputs * patch, width), norm=rms_norm(width))
             ),
-            conv_blocks=uniform(block, config.integers("depths")[index]),
+            conv_blocks=uniform(block, config.counts("depths")[index]),
         ),
     )
 

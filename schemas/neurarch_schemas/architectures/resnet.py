@@ -56,7 +56,7 @@ def stage(config: ModelConfig, inputs: int, outputs: int, depth: int, strided: b
 
 
 def backbone(config: ModelConfig) -> Module:
-    widths, depths = config.integers("hidden_sizes"), config.integers("depths")
+    widths, depths = config.integers("hidden_sizes"), config.counts("depths")
     width = config.integer("embedding_size")
     stem = convolution_norm(config.integer("num_channels"), width, 7 if config.model_type == "resnet" else 3)
     stages, inputs = [], width

@@ -45,7 +45,7 @@ def resnet_layer(config: ModelConfig, inputs: int, outputs: int, *, first: bool,
 def resnet(config: ModelConfig) -> Module:
     widths, depths, half = (
         config.integers("hidden_sizes"),
-        config.integers("depths"),
+        config.counts("depths"),
         config.integer("embedding_size") // 2,
     )
     inputs, stages = config.integer("embedding_size"), []

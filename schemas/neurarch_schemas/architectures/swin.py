@@ -77,7 +77,7 @@ def embeddings(config: ModelConfig, mask_token: bool) -> Module:
 
 def backbone(config: ModelConfig, *, mask_token: bool = False) -> tuple[Module, int]:
     """The model and the width of its output, which doubles from stage to stage."""
-    depths, heads, width = config.integers("depths"), config.integers("num_heads"), config.integer("embed_dim")
+    depths, heads, width = config.counts("depths"), config.integers("num_heads"), config.integer("embed_dim")
     if len(heads) < len(depths) or len(depths) > MOST_STAGES:
         raise CannotBuild("depths and num_heads must be equally long", ("depths", "num_heads"))
     stages = []
@@ -101,7 +101,7 @@ def backbone(config: ModelConfig, *, mask_token: bool = False) -> tuple[Module, 
 def feature_maps(config: ModelConfig, model: Module) -> Module:
     """The network of a detector: norms over the feature maps it reads (MaskFormer's: over all; V2: none at all)."""
     first, kind = config.integer("embed_dim"), config.model_type
-    widths = tuple(first << index for index in range(len(config.integers("depths"))))
+    widths = tuple(first << index for index in range(len(config.counts("depths"))))
     if kind == "swinv2":
         return Module("Backbone", children=tuple(child for child in model.children if child[0] != "layernorm"))
     if kind == "maskformer-swin":

@@ -39,7 +39,7 @@ def group(config: ModelConfig, heads: int, depth: int) -> Module:
 
 
 def backbone(config: ModelConfig) -> Module:
-    width, depths, heads = config.integer("embed_dim"), config.integers("depths"), config.integers("num_heads")
+    width, depths, heads = config.integer("embed_dim"), config.counts("depths"), config.integers("num_heads")
     if len(heads) < len(depths) or len(depths) > swin.MOST_STAGES:
         raise CannotBuild("depths and num_heads must be equally long", ("depths", "num_heads"))
     tensors: tuple[Tensor, ...] = ()

@@ -105,7 +105,7 @@ def additive_layer(config: ModelConfig, width: int, inner: int) -> Module:
 
 
 def swiftformer(config: ModelConfig) -> Module:
-    widths, depths, downsamples = config.integers("embed_dims"), config.integers("depths"), config.items("downsamples")
+    widths, depths, downsamples = config.integers("embed_dims"), config.counts("depths"), config.items("downsamples")
     if min(len(widths), len(downsamples) + 1) < len(depths):
         raise CannotBuild("embed_dims and downsamples must be as long as depths", ("embed_dims", "downsamples"))
     network: list[Module] = []

@@ -38,7 +38,7 @@ def block(config: ModelConfig, width: int) -> Module:
 
 
 def stage_depths(config: ModelConfig, count: int) -> tuple[int, ...]:
-    depths = config.integers("depths")
+    depths = config.counts("depths")
     if len(depths) <= count:
         raise CannotBuild("depths must have one entry more than downsampling_ratios", ("depths", "downsampling_ratios"))
     return depths

@@ -159,6 +159,13 @@ class ModelConfig(Record):
             raise CannotBuild(self._wrong(name, value, "a list of integers"), (name,))
         return tuple(item for item in items if isinstance(item, int))
 
+    def counts(self, name: str) -> tuple[int, ...]:
+        """``integers``, none of which is negative."""
+        found = self.integers(name)
+        if any(item < 0 for item in found):
+            raise CannotBuild(f"{name} holds a negative number", (name,))
+        return found
+
     def strings(self, name: str) -> tuple[str, ...]:
         value = self.items(name)
         if not all(isinstance(item, str) for item in value):

@@ -13,7 +13,7 @@ from neurarch_schemas.modules.tree import AttentionShape, Module, Stack, Tensor,
 def height_and_width(config: ModelConfig, name: str) -> tuple[int, int]:
     """A size given as one number for both sides or as a pair."""
     values = config.integers(name)
-    if len(values) not in (1, 2):
+    if len(values) != (2 if isinstance(config.get(name), list) else 1):
         raise CannotBuild(f"{name} must be a number or a pair", (name,))
     return values[0], values[-1]
 
