@@ -11,13 +11,17 @@ from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.config.read import read_config
 from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.layers import linear
-from neurarch_schemas.modules.tree import AttentionShape, Module, children, stack
+from neurarch_schemas.modules.tree import AttentionShape, Module, Selection, children, stack
 
 SHAPES = [
     AttentionShape(8, 2, 16, 16),
     AttentionShape(8, 2, 16, 16, "sliding", window=5),
     AttentionShape(8, 2, 16, 16, "chunked", window=4),
     AttentionShape(8, 8, 16, 16, "linear"),
+    AttentionShape(8, 1, 16, 16, "sparse", selection=Selection(6)),
+    AttentionShape(8, 1, 16, 16, "sparse", selection=Selection(2, tokens_per_key=4, local=3)),
+    AttentionShape(8, 1, 16, 16, "sparse", selection=Selection(tokens_per_key=3, local=5)),
+    AttentionShape(8, 1, 16, 16, "sparse", selection=Selection()),
 ]
 
 
@@ -87,3 +91,28 @@ def test_albert_runs_its_one_group_as_often_as_it_says() -> None:
         forward_cost(architectures.build(read_config(settings | {"num_hidden_layers": layers}))) for layers in (2, 4, 7)
     ]
     assert costs[1].decode(0) - costs[0].decode(0) == 2 * (costs[2].decode(0) - costs[1].decode(0)) // 3
+
+
+def test_sparse_attention_costs_the_chosen_keys_and_the_indexer_all() -> None:
+    """DeepSeek-V3.2: 2,048 keys of 128 heads of 192 and 128, chosen by 64 heads of 128 over all before."""
+    settings = {"model_type": "deepseek_v32", "architectures": ["DeepseekV32ForCausalLM"]}
+    cost = forward_cost(architectures.build(read_config(settings)))
+    layers = 61
+    main, index = 2 * 128 * (192 + 128) * 2048, 2 * 64 * 128 * 100_000
+    assert cost.decode(99_999) - cost.per_token == layers * (main + index)
+    dense = layers * 2 * 128 * (192 + 128) * 100_000
+    assert (cost.decode(99_999) - cost.per_token) / dense < 0.25
+
+
+def test_compressed_attention_costs_its_entries_and_the_last_tokens() -> None:
+    """DeepSeek-V4: heavily compressed layers see every 128th, others the best 512 of every 4th; and 128 tokens."""
+    settings = {"model_type": "deepseek_v4", "architectures": ["DeepseekV4ForCausalLM"]}
+    config = read_config(settings)
+    cost = forward_cost(architectures.build(config))
+    kinds = {(shape.selection.most, shape.selection.tokens_per_key) for shape, _ in cost.attention if shape.selection}
+    assert kinds == {(None, 128), (config.integer("index_topk"), 4)}
+    for shape, _ in cost.attention:
+        if shape.selection is not None and shape.selection.most is None:
+            assert attended(shape, 128_000) == 1000 + 128
+        elif shape.selection is not None:
+            assert attended(shape, 128_000) == 512 + 128

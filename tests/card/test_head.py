@@ -118,3 +118,10 @@ def test_both_readings_of_active_are_told() -> None:
 
 def test_a_window_as_long_as_the_context_is_said_to_be() -> None:
     assert "262,144 tokens (no shorter than the context)" in text_of("microsoft/Phi-3-mini-128k-instruct")
+
+
+def test_what_sparse_attention_attends_to_is_told() -> None:
+    assert "Selection the best 2,048 keys Experts" in " ".join(text_of("deepseek-ai/DeepSeek-V3.2").split())
+    pro = " ".join(text_of("deepseek-ai/DeepSeek-V4-Pro").split())
+    assert "all entries of 128 tokens each, and the last 128 tokens" in pro
+    assert "the best 1,024 entries of 4 tokens each, and the last 128 tokens" in pro

@@ -27,15 +27,11 @@ class ForwardCost(Record):
 
     def decode(self, context: int) -> int:
         """Operations for one new token after ``context`` tokens."""
-        return self.per_token + sum(
-            _score_operations(shape) * attended(shape, context + 1) * layers for shape, layers in self.attention
-        )
+        return self.per_token + sum(_attention_of_one(shape, context + 1) * layers for shape, layers in self.attention)
 
     def prefill(self, tokens: int) -> int:
         """Operations for a prompt of ``tokens`` tokens, each attending to those before it."""
-        return self.per_token * tokens + sum(
-            _score_operations(shape) * attended_by_all(shape, tokens) * layers for shape, layers in self.attention
-        )
+        return self.per_token * tokens + sum(_attention(shape, tokens) * layers for shape, layers in self.attention)
 
 
 def forward_cost(tree: Module) -> ForwardCost:
@@ -71,6 +67,10 @@ def attended(shape: AttentionShape, position: int) -> int:
     """Keys that the query at 1-based ``position`` of a sequence looks at."""
     if shape.kind == "linear":
         return 0
+    if shape.selection is not None:
+        chosen = shape.selection
+        keys = position // chosen.tokens_per_key
+        return (keys if chosen.most is None else min(keys, chosen.most)) + min(position, chosen.local)
     if shape.kind == "chunked" and shape.window:
         return (position - 1) % shape.window + 1
     return position if shape.window is None else min(position, shape.window)
@@ -82,6 +82,9 @@ def attended_by_all(shape: AttentionShape, tokens: int) -> int:
         return 0
     if not shape.causal:
         return tokens * tokens
+    if shape.selection is not None:
+        chosen = shape.selection
+        return _sum_of_least(tokens, chosen.tokens_per_key, chosen.most) + _sum_of_least(tokens, 1, chosen.local)
     if shape.window is None or tokens <= shape.window:
         return tokens * (tokens + 1) // 2
     full = shape.window * (shape.window + 1) // 2
@@ -89,6 +92,30 @@ def attended_by_all(shape: AttentionShape, tokens: int) -> int:
         whole, rest = divmod(tokens, shape.window)
         return whole * full + rest * (rest + 1) // 2
     return full + (tokens - shape.window) * shape.window
+
+
+def _sum_of_least(tokens: int, step: int, most: int | None) -> int:
+    """The sum of ``min(position // step, most)`` over the positions 1 to ``tokens``."""
+    groups = tokens // step
+    top = groups if most is None else min(groups, most)
+    return step * (top - 1) * top // 2 + top * (tokens - top * step + 1) if top else 0
+
+
+def _attention(shape: AttentionShape, tokens: int) -> int:
+    """Operations of one layer for a sequence: scores, sums of values, and the scores of an indexer."""
+    operations = _score_operations(shape) * attended_by_all(shape, tokens)
+    if shape.selection is not None:
+        candidates = _sum_of_least(tokens, shape.selection.tokens_per_candidate, None)
+        operations += 2 * shape.selection.index_width * candidates
+    return operations
+
+
+def _attention_of_one(shape: AttentionShape, position: int) -> int:
+    """As ``_attention``, for the query at 1-based ``position``."""
+    operations = _score_operations(shape) * attended(shape, position)
+    if shape.selection is not None:
+        operations += 2 * shape.selection.index_width * (position // shape.selection.tokens_per_candidate)
+    return operations
 
 
 def _score_operations(shape: AttentionShape) -> int:

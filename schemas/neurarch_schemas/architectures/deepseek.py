@@ -15,11 +15,11 @@ from neurarch_schemas.architectures.decoder import (
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import latent_attention
+from neurarch_schemas.modules.attention import latent_attention, selecting
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.feed_forward import gated_mlp
 from neurarch_schemas.modules.layers import layer_norm, linear, rms_norm
-from neurarch_schemas.modules.tree import Cache, Module, Stack, children
+from neurarch_schemas.modules.tree import Cache, Module, Selection, Stack, children
 
 MODEL_TYPES = (
     "deepseek_v2",
@@ -83,7 +83,15 @@ def self_attention(config: ModelConfig, indexed: bool) -> Module:
         bias=config.flag("attention_bias"),
         extra=extra,
     )
+    if config.model_type in _INDEXED:
+        block = selecting(block, chosen_keys(config, indexed))
     return block.with_(children=tuple(item for item in block.children if item[0] != "q_b_proj")) if gated else block
+
+
+def chosen_keys(config: ModelConfig, indexed: bool) -> Selection:
+    """DeepSeek sparse attention (arXiv:2512.02556, section 2.1): the best of all keys; some layers share a choice."""
+    width = config.integer("index_n_heads") * config.integer("index_head_dim") if indexed else 0
+    return Selection(config.optional_integer("index_topk"), index_width=width)
 
 
 def moe(config: ModelConfig) -> Module:

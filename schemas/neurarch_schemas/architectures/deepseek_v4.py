@@ -12,11 +12,11 @@ from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONScalar
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import attention_block
+from neurarch_schemas.modules.attention import attention_block, selecting
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.hyper_connections import hyper_connection, hyper_head
 from neurarch_schemas.modules.layers import linear, rms_norm
-from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Stack, Tensor, children
+from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Selection, Stack, Tensor, children
 
 MODEL_TYPES = ("deepseek_v4",)
 
@@ -114,7 +114,18 @@ def self_attention(config: ModelConfig, kind: JSONScalar) -> Module:
         hidden=hidden,
         caches=(Cache("sliding", per_token=dim * (2 if sliding else 1), window=window),),
     )
+    if not sliding:
+        block = selecting(block, chosen_entries(config, kind))
     return block.with_(tensors=(Tensor("sinks", (heads,)),))
+
+
+def chosen_entries(config: ModelConfig, kind: JSONScalar) -> Selection:
+    """The last tokens, and compressed entries: all of the heavily compressed, else those an indexer picks."""
+    rate, local = compress_rate(config, str(kind)), config.integer("sliding_window")
+    if kind == "heavily_compressed_attention":
+        return Selection(tokens_per_key=rate, local=local)
+    width = config.integer("index_n_heads") * config.integer("index_head_dim")
+    return Selection(config.optional_integer("index_topk"), rate, local, width, rate)
 
 
 def mixture(config: ModelConfig, kind: JSONScalar) -> Module:

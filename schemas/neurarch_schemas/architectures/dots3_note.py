@@ -6,13 +6,13 @@ Sliding layers take their sizes from ``per_layer_config``, or, where a file does
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, language_model
-from neurarch_schemas.architectures.deepseek import indexer
+from neurarch_schemas.architectures.deepseek import chosen_keys, indexer
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.overrides import Overrides, is_written, per_layer_overrides
 from neurarch_schemas.documents.json_value import JSONScalar
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import latent_attention
+from neurarch_schemas.modules.attention import latent_attention, selecting
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.layers import linear, rms_norm
 from neurarch_schemas.modules.tree import Module
@@ -53,7 +53,7 @@ def self_attention(config: ModelConfig, kind: JSONScalar, varied: Overrides) -> 
         return config.integer(name) if value is None else value
 
     hidden, heads, rope = config.integer("hidden_size"), size("num_attention_heads"), size("qk_rope_head_dim")
-    return latent_attention(
+    block = latent_attention(
         hidden,
         heads,
         q_lora_rank=size("q_lora_rank"),
@@ -69,6 +69,9 @@ def self_attention(config: ModelConfig, kind: JSONScalar, varied: Overrides) -> 
         },
         window=config.integer("sliding_window") if kind == "sliding_attention" else None,
     )
+    if kind != "indexed_attention":
+        return block
+    return selecting(block, chosen_keys(config, indexed=True))
 
 
 def mixture(config: ModelConfig) -> Module:

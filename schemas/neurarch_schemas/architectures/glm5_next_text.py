@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import PRE_NORM, decoder_layer, feed_forward, language_model
-from neurarch_schemas.architectures.deepseek import indexer, moe
+from neurarch_schemas.architectures.deepseek import chosen_keys, indexer, moe
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import latent_attention
+from neurarch_schemas.modules.attention import latent_attention, selecting
 from neurarch_schemas.modules.hyper_connections import hyper_connection
 from neurarch_schemas.modules.layers import linear
 from neurarch_schemas.modules.linear_attention import kimi_delta_attention
@@ -32,7 +32,7 @@ def pooling_indexer(config: ModelConfig) -> Module:
 
 
 def sparse_attention(config: ModelConfig, indexed: object) -> Module:
-    return latent_attention(
+    block = latent_attention(
         config.integer("hidden_size"),
         config.integer("num_attention_heads"),
         q_lora_rank=config.integer("q_lora_rank"),
@@ -43,6 +43,8 @@ def sparse_attention(config: ModelConfig, indexed: object) -> Module:
         bias=config.flag("attention_bias"),
         extra={"indexer": None if indexed == "shared" else pooling_indexer(config)},
     )
+    chosen = chosen_keys(config, indexed != "shared")
+    return selecting(block, chosen._replace(tokens_per_candidate=max(config.integer("index_kpool"), 1)))
 
 
 def delta_attention(config: ModelConfig) -> Module:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import feed_forward, language_model
-from neurarch_schemas.architectures.deepseek import indexer
+from neurarch_schemas.architectures.deepseek import chosen_keys, indexer
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.documents.json_value import JSONScalar
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import latent_attention
+from neurarch_schemas.modules.attention import latent_attention, selecting
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.hyper_connections import hyper_connection, hyper_head
 from neurarch_schemas.modules.layers import linear, rms_norm
@@ -34,6 +34,7 @@ def self_attention(config: ModelConfig, indexed: JSONScalar) -> Module:
             "gate_proj": linear(hidden, heads * v_dim, bias=False),
         },
     )
+    block = selecting(block, chosen_keys(config, indexed != "shared"))
     return block.with_(tensors=(Tensor("sinks", (heads,)),))
 
 

@@ -10,11 +10,11 @@ from neurarch_schemas.architectures.decoder import decoder_layer, language_model
 from neurarch_schemas.architectures.language_heads import head_name, unknown_head
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers, lm_head, uniform
-from neurarch_schemas.modules.attention import attention
+from neurarch_schemas.modules.attention import attention, selecting
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router
 from neurarch_schemas.modules.feed_forward import fused_gated_mlp, mlp
 from neurarch_schemas.modules.layers import convolution, layer_norm, linear, rms_norm
-from neurarch_schemas.modules.tree import Cache, Module, children
+from neurarch_schemas.modules.tree import Cache, Module, Selection, children
 from neurarch_schemas.record import replace
 
 MODEL_TYPES = ("minimax_m3_vl", "minimax_m3_vl_text", "minimax_m3_vl_vision")
@@ -51,6 +51,12 @@ def layer(config: ModelConfig, attention_kind: object, feed_forward_kind: object
         kind="sparse" if sparse else "full",
         extra={"indexer": indexer(config)} if sparse else None,
     )
+    if sparse:
+        # Blocks of keys are chosen, by the best score of a key in each.
+        blocks, size = config.optional_integer("index_topk_blocks"), config.optional_integer("index_block_size")
+        most = blocks * size if blocks and size else None
+        width = config.integer("index_n_heads") * config.integer("index_head_dim")
+        mixer = selecting(mixer, Selection(most, index_width=width))
     if feed_forward_kind == "sparse":
         experts = config.integer("num_local_experts")
         transform = mixture_of_experts(

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import decoder_layer, feed_forward, language_model
-from neurarch_schemas.architectures.deepseek import moe
+from neurarch_schemas.architectures.deepseek import chosen_keys, moe
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import attention_block, latent_cache
+from neurarch_schemas.modules.attention import attention_block, latent_cache, selecting
 from neurarch_schemas.modules.layers import layer_norm, linear, rms_norm
 from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Tensor, children
 
@@ -45,7 +45,7 @@ def self_attention(config: ModelConfig, rotary: bool, shared: bool, indexed: boo
     qk_dim = config.integer("qk_nope_head_dim") + config.integer("qk_rope_head_dim")
     rope = config.integer("qk_rope_head_dim") if rotary else 0
     latent = latent_cache(rank, rope, heads, qk_dim - rope, v_dim)
-    return attention_block(
+    block = attention_block(
         {
             "kv_a_proj_with_mqa": None if shared else linear(hidden, rank + rope, bias),
             "kv_a_layernorm": None if shared else rms_norm(rank),
@@ -62,6 +62,7 @@ def self_attention(config: ModelConfig, rotary: bool, shared: bool, indexed: boo
         caches=() if shared else (latent,),
         type="LatentAttention",
     )
+    return selecting(block, chosen_keys(config, indexed))
 
 
 def layer(config: ModelConfig, rotary: bool, shared: bool, indexed: bool, sparse: bool) -> Module:

@@ -11,11 +11,11 @@ from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
-from neurarch_schemas.modules.attention import attention_block
+from neurarch_schemas.modules.attention import attention_block, selecting
 from neurarch_schemas.modules.experts import fused_experts, mixture_of_experts, router, shared_experts
 from neurarch_schemas.modules.layers import convolution, linear, rms_norm, token_embedding
 from neurarch_schemas.modules.ngram_embedding import ngram_embedding, primes_from
-from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, children
+from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Selection, children
 
 MODEL_TYPES = ("qwen4_exp_text",)
 
@@ -54,7 +54,7 @@ def self_attention(config: ModelConfig) -> Module:
     hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
     kv_heads, dim = config.integer("num_key_value_heads"), config.integer("head_dim", hidden // heads)
     bias = config.flag("attention_bias")
-    return attention_block(
+    block = attention_block(
         {
             # The second half of the query projection gates the output.
             "q_proj": linear(hidden, 2 * heads * dim, bias),
@@ -68,6 +68,10 @@ def self_attention(config: ModelConfig) -> Module:
         AttentionShape(heads, kv_heads, dim, dim, "sparse", qk_norm=True, position="partial rope"),
         hidden=hidden,
     )
+    width = config.integer("indexer_n_heads") * config.integer("indexer_head_dim")
+    ratio = config.optional_integer("indexer_compress_ratio") or 1
+    most = config.optional_integer("indexer_budget")
+    return selecting(block, Selection(most, index_width=width, tokens_per_candidate=ratio))
 
 
 def moe(config: ModelConfig) -> Module:

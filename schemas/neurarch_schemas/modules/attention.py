@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from neurarch_schemas.modules.layers import linear, rms_norm
-from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, ShapeProblem, Stack, named
+from neurarch_schemas.modules.tree import AttentionShape, Cache, Module, Selection, ShapeProblem, Stack, named
 
 
 def kv_caches(shape: AttentionShape, *, transformers_window: int | None = None) -> tuple[Cache, ...]:
@@ -152,6 +152,12 @@ def fused_attention(
         hidden=hidden,
     )
     return block.with_(problems=head_problems(hidden, heads, kv_heads, head_dim))
+
+
+def selecting(block: Module, selection: Selection) -> Module:
+    """An attention block whose queries attend to some keys only."""
+    assert block.attention is not None
+    return block.with_(attention=block.attention._replace(selection=selection))
 
 
 def latent_attention(

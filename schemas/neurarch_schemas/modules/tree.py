@@ -80,6 +80,20 @@ class Cache(NamedTuple):
     """The constant part exists once the sequence has this many tokens."""
 
 
+class Selection(NamedTuple):
+    """Which keys a query of sparse attention attends to, instead of all before it, and what finding them costs."""
+
+    most: int | None = None
+    """Keys chosen at most; None where all are attended to."""
+    tokens_per_key: int = 1
+    """Tokens that a compressed key stands for."""
+    local: int = 0
+    """Keys of the last tokens that are attended to besides, uncompressed."""
+    index_width: int = 0
+    """Multiply-accumulates of the indexer for each candidate; 0 for a layer that uses another one's choice."""
+    tokens_per_candidate: int = 1
+
+
 class AttentionShape(NamedTuple):
     """The geometry that attention cost and labels (MHA, GQA, MQA, MLA) are derived from."""
 
@@ -95,6 +109,7 @@ class AttentionShape(NamedTuple):
     """How positions enter: "rope", "partial rope", "alibi", "learned", "relative", "none"; None where unknown."""
     latent_dim: int | None = None
     """MLA: kv_lora_rank + qk_rope_head_dim."""
+    selection: Selection | None = None
 
 
 class Routing(NamedTuple):

@@ -78,6 +78,7 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
             for tower in towers
         ),
         ("Window", _windows(found.windows, context)),
+        ("Selection", _selection(found)),
         ("QK-Norm", found.qk_norm and f"{found.qk_norm}: one norm over {_SPAN[found.qk_norm]}"),
         ("Experts", data["experts"]),
         ("Positions", data["positions"]),
@@ -152,6 +153,17 @@ def _windows(windows: tuple[int, ...], context: int | None) -> str | None:
         return None
     longer = " (no shorter than the context)" if context and min(windows) >= context else ""
     return f"{' and '.join(f'{window:,}' for window in windows)} tokens{longer}"
+
+
+def _selection(found: Profile) -> str | None:
+    """What the queries of sparse attention attend to."""
+    told: dict[str, None] = {}
+    for chosen in dict.fromkeys(shape.selection for shape, _ in found.attentions if shape.selection is not None):
+        size = chosen.tokens_per_key
+        keys = "keys" if size == 1 else f"entries of {size:,} tokens each"
+        local = f", and the last {chosen.local:,} tokens" if chosen.local else ""
+        told[(f"the best {chosen.most:,} {keys}" if chosen.most else f"all {keys}") + local] = None
+    return "; ".join(told) or None
 
 
 def experts(found: Profile) -> str | None:
