@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
+from neurarch_schemas.interpreter.lazy_functions import LazyFunction
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.values import (
     MISSING,
@@ -147,7 +148,12 @@ class Expressions(Core):
         value: Value = None
         doubt: Unknown | None = None
         for operand in node.values:
-            value = self.evaluate(operand, frame)
+            try:
+                value = self.evaluate(operand, frame)
+            except Raised:
+                if doubt is None:
+                    raise
+                return doubt  # most likely what stands before it is there to keep it from being asked
             try:
                 if self.truth(value) is stop:
                     # unknown or True is True whatever the unknown is, as a condition
@@ -290,13 +296,16 @@ class Expressions(Core):
     def make_function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame, name: str
     ) -> Function:
-        arguments = node.args
-        defaults = [self.evaluate(default, frame) for default in arguments.defaults]
-        kwdefaults = {
-            argument.arg: self.evaluate(default, frame)
-            for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-            if default is not None
-        }
+        defaults: list[Value] = []
+        kwdefaults: dict[str, Value] = {}
+        if node.__class__ is not LazyFunction or not node.is_plain:
+            arguments = node.args
+            defaults = [self.evaluate(default, frame) for default in arguments.defaults]
+            kwdefaults = {
+                argument.arg: self.evaluate(default, frame)
+                for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+                if default is not None
+            }
         qualname = name
         if frame.is_class:
             qualname = f"{frame.locals.get('__qualname__', '')}.{name}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from neurarch_schemas.interpreter import lazy_bodies
+from neurarch_schemas.interpreter import lazy_functions
 
 LARGEST_FILE = 4_000_000
 
@@ -38,7 +38,7 @@ class SourceCache:
         self._texts: dict[str, tuple[tuple[float, int], str]] = {}
 
     def tree(self, text: str, lazily: bool = False) -> ast.Module:
-        """``lazily`` leaves the bodies of functions unread until they are looked at. Raises SyntaxError."""
+        """``lazily`` leaves functions unread until they are looked at. Raises SyntaxError."""
         known = self._trees.get((text, False))
         if known is None and lazily:
             known = self._trees.get((text, True))
@@ -80,7 +80,7 @@ def _parse(text: str, lazily: bool) -> ast.Module | SyntaxError:
     try:
         with warnings.catch_warnings(), rare_collections():
             warnings.simplefilter("ignore")
-            return lazy_bodies.parse(text) if lazily else ast.parse(text)
+            return lazy_functions.parse(text) if lazily else ast.parse(text)
     except SyntaxError as error:
         return error
     except (RecursionError, MemoryError, ValueError) as error:

@@ -10,6 +10,7 @@ from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
 from neurarch_schemas.interpreter.effects import fills_only
 from neurarch_schemas.interpreter.expressions import Expressions
 from neurarch_schemas.interpreter.generators import Generators
+from neurarch_schemas.interpreter.lazy_functions import LazyFunction
 from neurarch_schemas.interpreter.patterns import Patterns
 from neurarch_schemas.interpreter.scopes import Frame, assigned_names, leaves_early
 from neurarch_schemas.interpreter.signals import BREAK, CONTINUE, Return
@@ -29,6 +30,7 @@ class Statements(Expressions, Patterns, Generators, Core):
             and hasattr(ast, name[1:])
             and issubclass(getattr(ast, name[1:]), ast.stmt)
         }
+        self.executors[LazyFunction] = self._FunctionDef
 
     def execute(self, body: list[ast.stmt], frame: Frame) -> Value:
         """Run statements; None, or what ends the block: Return, BREAK or CONTINUE."""

@@ -1,4 +1,4 @@
-"""A tree whose bodies are parsed when looked at is the tree that ``ast.parse`` gives, on the same lines."""
+"""A tree whose functions are parsed when looked at is the tree that ``ast.parse`` gives, on the same lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import neurarch_schemas
 from neurarch_schemas.interpreter import SourceCache, interpret
-from neurarch_schemas.interpreter.lazy_bodies import LazyBody, parse
+from neurarch_schemas.interpreter.lazy_functions import LazyFunction, parse
 
 FILES = sorted(Path(neurarch_schemas.__file__).parent.glob("interpreter/**/*.py"))
 LONG = "".join(f"        value_{i} = {i} + 1  # long enough to be worth it\n" for i in range(8))
@@ -42,7 +42,7 @@ TRICKY = {
 
 def told(node: ast.AST) -> Iterator[object]:
     """A tree as text, with places; where a function ends does not count the comments behind it."""
-    yield type(node).__name__
+    yield "FunctionDef" if isinstance(node, LazyFunction) else type(node).__name__
     yield getattr(node, "lineno", None)
     yield getattr(node, "col_offset", None)
     for name, value in ast.iter_fields(node):
@@ -65,14 +65,18 @@ def test_our_own_files(path: Path) -> None:
     assert list(told(parse(text))) == list(told(ast.parse(text)))
 
 
-def test_bodies_are_left_unread() -> None:
-    text = f'"""\ndef f():\n{LONG}"""\nclass A:\n    def f(self):\n{LONG}    def g(self):\n{LONG}'
+def test_functions_are_left_unread() -> None:
+    text = f'"""\ndef f():\n{LONG}"""\nclass A:\n    def f(self):\n{LONG}    def g(self, x=1):\n{LONG}'
     (cls,) = parse(text).body[1:]
     assert isinstance(cls, ast.ClassDef)
-    bodies = [each.body for each in cls.body if isinstance(each, ast.FunctionDef)]
-    assert [type(each) for each in bodies] == [LazyBody, LazyBody]
-    assert [list.__len__(each) for each in bodies] == [0, 0]
-    assert [len(each) for each in bodies] == [8, 8]
+    plain, other = cls.body
+    assert isinstance(plain, LazyFunction)
+    assert isinstance(other, LazyFunction)
+    assert not {"args", "body"} & vars(plain).keys()
+    assert vars(other).keys() & {"args", "body"} == {"args"}
+    assert (plain.is_plain, other.is_plain) == (True, False)
+    assert [len(each.body) for each in (plain, other)] == [8, 8]
+    assert [each.arg for each in plain.args.args] == ["self"]
     assert cls.end_lineno == text.count("\n")
 
 
