@@ -168,3 +168,9 @@ def test_layers_of_one_kind_stand_together_with_their_number() -> None:
         ("model.layers 1-51", "MoE + shared expert", 23),
         ("model.layers 5-42", "GQA 32:2", 6),
     ]
+
+
+def test_the_one_layer_of_albert_is_opened() -> None:
+    found = rows(published("albert/albert-base-v1"))
+    assert "Linear -> MHA -> add -> norm -> feed-forward -> add -> norm -> MaskedLMHead" in in_words(found)
+    assert sum(row.parameters * row.times for row in found) == 11_221_680

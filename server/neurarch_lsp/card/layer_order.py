@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from neurarch_lsp.render.model_numbers import attention_name
 from neurarch_schemas.accounting.parameters import count_parameters
-from neurarch_schemas.modules.tree import Module, Visit, walk
+from neurarch_schemas.modules.tree import Module, Stack, Visit, walk
 from neurarch_schemas.record import Record, replace
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ POST_NORM_TYPES = frozenset(
 )  # fmt: skip
 """Types that normalise after the addition, as the first Transformer did; neither tree nor config says so."""
 
+OWN_NORMS = ("output.LayerNorm", "LayerNorm")
 CONFORMER = {
     name: place
     for place, name in enumerate(
@@ -88,6 +89,11 @@ def norm_place(layer: Module, order: Order) -> Place | None:
 
 
 def _arranged(layer: Module, order: Order) -> tuple[list[StructureRow], Place | None]:
+    inner = _only_layer(layer)
+    if inner is not None:
+        name, only = inner
+        rows, place = _arranged(only, order)
+        return [replace(row, name=_under(name, row.name)) for row in rows], place
     plain = [(name, child) for name, child in layer.children if isinstance(child, Module)]
     if layer.attention is not None or not plain or len(plain) != len(layer.children):
         return [row_of(layer, "")], None
@@ -104,6 +110,21 @@ def _arranged(layer: Module, order: Order) -> tuple[list[StructureRow], Place | 
         rest, place = _in_order([row for row in registered if row not in own_input], order)
         return [*rest, *own_input, ADD], place
     return _in_order(registered, order)
+
+
+def _only_layer(layer: Module) -> tuple[str, Module] | None:
+    """Of a group that holds a list with one layer in it (ALBERT)."""
+    if len(layer.children) != 1 or layer.tensors or layer.attention is not None:
+        return None
+    name, child = layer.children[0]
+    if not isinstance(child, Stack) or child.length != 1:
+        return None
+    return f"{name}.{child.first_index}", child.runs[0].modules[0]
+
+
+def _under(path: str, names: str) -> str:
+    """ "layer.0" and "fc1, fc2" as "layer.0.fc1, layer.0.fc2"."""
+    return ", ".join(f"{path}.{name}" for name in names.split(", ")) if names else path
 
 
 def _in_order(registered: list[StructureRow], order: Order) -> tuple[list[StructureRow], Place | None]:
@@ -136,13 +157,13 @@ def _in_order(registered: list[StructureRow], order: Order) -> tuple[list[Struct
 
 def _opened(name: str, child: Module) -> list[StructureRow]:
     """A block with its norm as both: one that holds nothing else besides (T5), or the norm behind its own addition
-    ("attention.output.LayerNorm" of BERT)."""
+    ("attention.output.LayerNorm" of BERT, "attention.LayerNorm" of ALBERT)."""
     row = row_of(child, name)
     last_name, last = child.children[-1] if child.children else ("", None)
     first_name, first = child.children[0] if len(child.children) == 2 else ("", None)
     if last_name == "layer_norm" and isinstance(last, Module) and isinstance(first, Module) and not child.tensors:
         return [row_of(first, f"{name}.{first_name}"), row_of(last, f"{name}.{last_name}")]
-    if row.kind != "attention" or not isinstance(last, Module) or last_name != "output.LayerNorm":
+    if row.kind != "attention" or not isinstance(last, Module) or last_name not in OWN_NORMS:
         return [row]
     norm = row_of(last, f"{name}.{last_name}")
     return [replace(row, parameters=row.parameters - norm.parameters), norm]
@@ -160,9 +181,10 @@ def _groups(blocks: list[StructureRow]) -> list[list[StructureRow]]:
 
 
 def _norm_order(names: list[str]) -> list[str]:
-    """As registered, but for GLM-4, which names what it applies between attention and its addition last."""
+    """As registered, but for GLM-4, which names what it applies between attention and its addition last, and ALBERT,
+    which registers the norm behind its feed-forward network first."""
     glm = ["input_layernorm", "post_self_attn_layernorm", "post_attention_layernorm", "post_mlp_layernorm"]
-    return glm if sorted(names) == sorted(glm) else names
+    return glm if sorted(names) == sorted(glm) else sorted(names, key="full_layer_layer_norm".__eq__)
 
 
 def own_tensors(module: Module, path: str) -> StructureRow | None:

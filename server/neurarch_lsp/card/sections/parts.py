@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
 
 MOST_RUNS = 40
+LEAST_SHARE = 0.001
+"""Of all parameters; smaller kinds of layers are not listed."""
 
 
 def section(analysis: Analysis) -> Section | None:
@@ -22,6 +24,7 @@ def section(analysis: Analysis) -> Section | None:
         return None
     parts = sorted(counted.by_part, key=lambda item: -item[1])
     runs = layer_runs(tree)
+    listed = [run for run in runs if run[2] * run[3] >= LEAST_SHARE * counted.total][:MOST_RUNS]
     table = Table(
         ("layers", "kind", "times", "parameters each", "parameters", "share"),
         tuple(
@@ -33,10 +36,12 @@ def section(analysis: Analysis) -> Section | None:
                 f"{each * times:,}",
                 f"{100 * each * times / counted.total:.1f} %",
             )
-            for where, kind, each, times in runs[:MOST_RUNS]
+            for where, kind, each, times in listed
         ),
         numeric=frozenset({2, 3, 4, 5}),
-        caption=f"{len(runs) - MOST_RUNS} further kinds are not listed." if len(runs) > MOST_RUNS else "",
+        caption=f"{len(runs) - len(listed)} further kinds, all small, are not listed."
+        if len(runs) > len(listed)
+        else "",
     )
     bars = Bars(
         tuple(
@@ -47,7 +52,7 @@ def section(analysis: Analysis) -> Section | None:
     return Section(
         "parts",
         "Where the parameters are",
-        (bars, table) if runs else (bars,),
+        (bars, table) if listed else (bars,),
         {
             "by_part": dict(parts),
             "by_layers": [

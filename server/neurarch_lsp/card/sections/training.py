@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.card.lengths import sequence_length
+from neurarch_lsp.card.lengths import FALLBACK_LENGTH, sequence_length
 from neurarch_lsp.card.towers import TowerWork, tower_work
 from neurarch_lsp.card.training_memory import fewest_devices, memory_tables
 from neurarch_lsp.render.card_blocks import Facts, Note, Section
@@ -13,6 +13,7 @@ from neurarch_schemas.accounting.activations import (
     scalars_per_token,
     score_bytes_per_pair,
 )
+from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.hardware import find_device
 from neurarch_schemas.accounting.quantities import count, decimal_bytes
 from neurarch_schemas.accounting.training import BACKWARD, training_flops
@@ -63,7 +64,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         (
             "Whole run",
             f"{_flops(total)} for {assumed.epochs} epochs x {assumed.samples:,} sequences of {length:,} tokens: "
-            f"{count(sequences * length)} tokens" + _hint(length, assumed),
+            f"{count(sequences * length)} tokens" + _hint(analysis, length, assumed),
         ),
         ("Least time", _least_time(device, seconds * assumed.gpus, assumed)),
     ]
@@ -127,8 +128,12 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     )
 
 
-def _hint(length: int, assumed: Assumptions) -> str:
-    if assumed.length is not None or length <= LONG:
+def _hint(analysis: Analysis, length: int, assumed: Assumptions) -> str:
+    if assumed.length is not None or assumed.context is not None:
+        return ""
+    if length == FALLBACK_LENGTH and analysis.config is not None and declared_context(analysis.config) is None:
+        return "; no context is declared, this length is assumed"
+    if length <= LONG:
         return ""
     return "; every sequence is as long as the declared context, --assume length=8192 asks for shorter ones"
 
