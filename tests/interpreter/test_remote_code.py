@@ -243,9 +243,12 @@ def test_attribute_map_reads_both_names(tmp_path: Path) -> None:
 
 
 def test_a_list_of_tied_keys_ties_the_head_where_the_config_says_so(tmp_path: Path) -> None:
+    """As transformers 4 builds it; 5.24 raises, so that the count says which it is."""
     result = interpret(tmp_path, {"tie_word_embeddings": True})
-    assert scalars(result) == 100 * 16 + 3 * LAYER + 16
     assert tied(result) == {"weight": "model.embed_tokens.weight"}
+    assert not result.exact
+    assert result.reason is not None
+    assert "has a list as _tied_weights_keys: transformers 4 ties its head, 5 does not or fails" in result.reason
 
 
 def test_before_release_5_the_head_is_tied_unless_told_otherwise(tmp_path: Path) -> None:
