@@ -59,6 +59,8 @@ CONDITIONS = [
     ({"model_type": "funnel", "pooling_type": "median"}, True),
     ({"model_type": "hiera", "num_query_pool": 4}, True),
     ({"model_type": "data2vec-audio", "feat_extract_activation": ""}, True),
+    ({"model_type": "bert", "hidden_dropout_prob": 2.5}, True),
+    ({"model_type": "bert", "hidden_dropout_prob": 1.0}, False),
     ({"model_type": "mobilenet_v1", "depth_multiplier": 0.5}, False),
     ({"model_type": "hiera", "query_stride": [10**9, 2], "depths": [1] * 100}, False),  # not calculated
 ]

@@ -9,11 +9,20 @@ from neurarch_schemas.config.refusals.activations import refused_activations
 from neurarch_schemas.config.refusals.heads import refused_heads
 from neurarch_schemas.config.refusals.layer_kinds import refused_layer_kinds
 from neurarch_schemas.config.refusals.nested import unnamed_parts
+from neurarch_schemas.config.refusals.probabilities import refused_probabilities
 from neurarch_schemas.config.refusals.refusal import Refusal
 from neurarch_schemas.config.refusals.rope import refused_rope
 from neurarch_schemas.config.refusals.stages import refused_stages
 
-CHECKS = (unnamed_parts, refused_layer_kinds, refused_rope, refused_stages, refused_heads, refused_activations)
+CHECKS = (
+    unnamed_parts,
+    refused_layer_kinds,
+    refused_rope,
+    refused_stages,
+    refused_heads,
+    refused_activations,
+    refused_probabilities,
+)
 
 
 def refusals(config: ModelConfig) -> Iterator[Refusal]:
