@@ -39,11 +39,12 @@ _OTHER_CACHE = re.compile(
 _LATENT = (("kv_a_proj_with_mqa", "kv_b_proj"), ("wkv_a", "wkv_b"))
 """Multi-head latent attention: the projection to the latent and one rotary key, and that from the latent to heads."""
 _CACHE_ARGUMENT = re.compile(r"past_key_values?|layer_past|past_kv|kv_cache|cache_params|use_cache|start_pos|past")
-_STATE = ("A_log", "dt_bias", "time_decay", "log_A", "ssm_D")
+_STATE = frozenset(("A_log", "dt_bias", "time_decay", "log_A", "ssm_D"))
 """Parameters of recurrent layers, whose state is a cache that projections do not show."""
 _EMBEDDINGS = ("embed_tokens", "wte", "word_embeddings", "tok_embeddings", "token_embedding", "embed_in", "tok_emb")
 _POSITIONS = ("wpe", "position_embeddings", "embed_positions", "pos_emb", "position_embedding", "pos_embedding")
 _HEAD_NAMES = ("lm_head", "embed_out", "output_projection")
+_LEAVES = frozenset((*_EMBEDDINGS, *_POSITIONS, *_HEAD_NAMES))
 
 
 class Note(NamedTuple):
@@ -69,12 +70,12 @@ class _ClassHints:
 def note(instance: Instance, children: dict[str, Module | Stack], name: str) -> Note:
     """``children`` are those of the module, ``name`` is its own in its parent."""
     attrs = instance.attrs
-    rows = {key: size for key, child in children.items() if (size := _rows(child)) is not None}
-    if any(key in attrs.get("_parameters", ()) for key in _STATE):
+    if not _STATE.isdisjoint(attrs.get("_parameters", ())):
         return Note(unsure=True)
     if not children:
         return _leaf(instance, name)
-    found = _projections(rows)
+    rows = {key: size for key, child in children.items() if (size := _rows(child)) is not None}
+    found = _projections(rows) if rows else None
     has_latent = any(down in rows and up in rows for down, up in _LATENT)
     sizes = _sizes(instance) if has_latent or found is not None else {}
     latent = _latent(sizes, children, rows) if has_latent else None
@@ -202,7 +203,12 @@ def _columns(child: Module | Stack) -> int | None:
     return shapes[0][1] if shapes and len(shapes[0]) == 2 else None
 
 
+_NOTHING = Note()
+
+
 def _leaf(instance: Instance, name: str) -> Note:
+    if name not in _LEAVES:
+        return _NOTHING
     names = {cls.name for cls in instance.cls.mro}
     if "Embedding" in names and name in _EMBEDDINGS:
         return Note(part="embedding", lookup=True)
@@ -210,24 +216,26 @@ def _leaf(instance: Instance, name: str) -> Note:
         return Note(part="position", lookup=True)
     if "Linear" in names and name in _HEAD_NAMES:
         return Note(part="head")
-    return Note()
+    return _NOTHING
 
 
 def _rows(child: Module | Stack) -> int | None:
     """Outputs of a linear layer; None for anything else."""
     if not isinstance(child, Module) or child.children or child.type not in ("Linear", "Conv1D"):
         return None
-    weight = next((each for each in child.tensors if each.name == "weight"), None)
-    if weight is None or len(weight.shape) != 2:
-        return None
-    return weight.shape[1] if child.type == "Conv1D" else weight.shape[0]
+    for each in child.tensors:
+        if each.name == "weight":
+            shape = each.shape
+            return None if len(shape) != 2 else shape[1] if child.type == "Conv1D" else shape[0]
+    return None
 
 
 def _projections(rows: dict[str, int]) -> tuple[str, ...] | None:
+    held = rows.keys()
     for names in _SEPARATE:
-        if all(name in rows for name in names):
+        if names[0] in held and held >= set(names):
             return names
-    fused = [name for name in _FUSED if name in rows]
+    fused = [name for name in _FUSED if name in held]
     return (fused[0],) if len(fused) == 1 else None
 
 

@@ -9,7 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 from neurarch_schemas.interpreter.budgets import Meter
@@ -36,6 +36,8 @@ from neurarch_schemas.interpreter.values import (
 )
 
 _PLAIN = frozenset((int, str, float, bool, type(None), LazyImport))
+_SHELF = 64
+_FIELDS = ("cls", "attrs", "shape", "values")
 _OF_INSTANCES = ("places", "unknown attributes", "forward depth")
 """What libraries remember of instances is told by identity, which the next instances may have again."""
 
@@ -65,12 +67,12 @@ class Kept:
         """Whose they are, and the place of its first."""
         self._held: list[tuple[Value, ...]] = []
         """What each holds when nothing is changed."""
-        self._flat: list[Value] = []
-        """The same of all in one."""
-        self._lengths: list[int] = []
+        self._shelves: list[tuple[list[Any], list[int], list[Value]]] = []
+        """Some views each with their lengths and all they hold, to be compared in one go."""
+        self._shelved = 0
         self._empty: list[Any] = []
-        self._objects: list[tuple[Value, Value, Value]] = []
-        """Each with two of its fields, which a program may exchange."""
+        self._fields: dict[str, tuple[list[Value], list[Value]]] = {name: ([], []) for name in _FIELDS}
+        """By a field that a program may exchange: the objects and what it is."""
         self._beyond = False
         """Something changed that cannot be put back."""
         self._is_ready = False
@@ -91,11 +93,9 @@ class Kept:
         if self._beyond or machine.unrepeatable or machine.import_sites & machine.decisions.keys():
             return False
         modules = machine.modules
-        if any(modules.get(name) is not module for name, module in self._modules.items()):
+        if not all(map(is_, map(modules.get, self._modules), self._modules.values())) or self._are_exchanged():
             return False
-        if any(_fields(value) != (id(first), id(second)) for value, first, second in self._objects):
-            return False
-        filled = [each for each in self._empty if each]
+        filled = list(filter(None, self._empty))
         for each in filled:
             each.clear()
         changed = self._changed()
@@ -135,17 +135,12 @@ class Kept:
     def is_as_it_was(self) -> bool:
         """Whether nothing is changed at the moment."""
         machine = self.machine
-        return not (
-            any(self._empty)
-            or machine.unrepeatable
-            or any(_fields(value) != (id(first), id(second)) for value, first, second in self._objects)
-            or self._changed()
-        )
+        return not (any(self._empty) or machine.unrepeatable or self._are_exchanged() or self._changed())
 
     @contextmanager
     def importing(self) -> Iterator[None]:
         """While the body of a module runs that a construction needs."""
-        filled = [each for each in self._empty if each]
+        filled = list(filter(None, self._empty))
         changed = {index: _identities(self._views[index]) for index in self._changed()}
         before = [_identities(each) for each in filled]
         yield
@@ -158,8 +153,8 @@ class Kept:
                 self.memo.forget()
                 self._former.append(self._held[index])
                 self._held[index] = tuple(self._views[index])
+                self._shelve(index // _SHELF)
                 self._watch(self._held[index])
-        self._flat, self._lengths = list(chain.from_iterable(self._held)), list(map(len, self._held))
         own = set(map(id, filled))
         filled = [each for each in self._empty if each and id(each) not in own]
         self._empty = [each for each in self._empty if not each or id(each) in own]
@@ -174,22 +169,36 @@ class Kept:
         """A module of ours that a construction is the first to import."""
         self._watch_module(module)
 
+    def _are_exchanged(self) -> bool:
+        """Whether some object has another class or dictionary, some tensor another shape."""
+        return not all(
+            all(map(is_, map(attrgetter(name), objects), fields)) for name, (objects, fields) in self._fields.items()
+        )
+
     def _changed(self) -> list[int]:
         """The places of the views that hold something else now."""
-        views = self._views
-        if list(map(len, views)) == self._lengths and all(map(is_, chain.from_iterable(views), self._flat)):
-            return []
-        changed = []
-        for index, (view, held) in enumerate(zip(views, self._held, strict=True)):
-            if len(view) != len(held):
-                changed.append(index)
-            elif not all(map(is_, view, held)):
-                if all(map(_is_resolved, view, held)):
+        changed: list[int] = []
+        if self._shelved < len(self._views):
+            for shelf in range(self._shelved // _SHELF, -(-len(self._views) // _SHELF)):
+                self._shelve(shelf)
+            self._shelved = len(self._views)
+        for shelf, (views, lengths, flat) in enumerate(self._shelves):
+            if list(map(len, views)) == lengths and all(map(is_, chain.from_iterable(views), flat)):
+                continue
+            for index, view in enumerate(views, shelf * _SHELF):
+                held = self._held[index]
+                if len(view) == len(held) and all(map(_is_resolved, view, held)):
                     self._held[index] = tuple(view)
                 else:
                     changed.append(index)
-        self._flat = list(chain.from_iterable(self._held))
+            self._shelve(shelf)
         return changed
+
+    def _shelve(self, shelf: int) -> None:
+        part = slice(shelf * _SHELF, (shelf + 1) * _SHELF)
+        held = self._held[part]
+        filled = self._views[part], list(map(len, held)), list(chain.from_iterable(held))
+        self._shelves[shelf : shelf + 1] = [filled]
 
     def _watch_modules(self) -> None:
         modules = self.machine.modules
@@ -222,8 +231,11 @@ class Kept:
             held = tuple(view)
             self._views.append(view)
             self._held.append(held)
-            self._flat += held
-            self._lengths.append(len(held))
+
+    def _field(self, name: str, value: Value, field: Value) -> None:
+        objects, fields = self._fields[name]
+        objects.append(value)
+        fields.append(field)
 
     def _watch(self, values: Iterable[Value]) -> None:
         """Everything of the program that a construction could change, found from what a module holds."""
@@ -275,12 +287,14 @@ class Kept:
         """Objects, containers and tensors."""
         kind = value.__class__
         if kind in INSTANCE_TYPES:
-            self._objects.append((value, value.cls, value.attrs))
+            self._field("cls", value, value.cls)
+            self._field("attrs", value, value.attrs)
             self._hold(value.attrs)
             pending.append(value.cls)
             pending += value.attrs.values()
         elif kind is Tensor:
-            self._objects.append((value, value.shape, value.values))
+            self._field("shape", value, value.shape)
+            self._field("values", value, value.values)
         if isinstance(value, dict):
             self._hold(value)
             pending += dict.keys(value)
@@ -309,12 +323,6 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
         name: dict(value) if name in _OF_INSTANCES and isinstance(value, dict) else value
         for name, value in state.items()
     }
-
-
-def _fields(value: Value) -> tuple[int, int]:
-    if value.__class__ is Tensor:
-        return id(value.shape), id(value.values)
-    return id(value.cls), id(value.attrs)
 
 
 def _identities(view: Any) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.annotate import note, without_caches
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
@@ -14,6 +14,7 @@ from neurarch_schemas.modules.tree import Module, Run, Stack, Tensor, TensorKind
 if TYPE_CHECKING:
     from neurarch_schemas.interpreter.machine import Machine
 
+_NONE: dict[str, Any] = {}
 _LONGEST_PERIOD = 24
 _MOST_PLACES = 500_000
 """Every reader of a tree walks it by path, so a tree that shares its parts must stay small when written out."""
@@ -78,14 +79,18 @@ class _Converter:
             for (owner, name), (_, reason, where) in self.unknown.items():
                 if owner == id(instance):
                     self.problem(f"{path + '.' if path else ''}{name} is unknown: {reason} ({where})")
-        hidden = attrs.get("_non_persistent_buffers_set", ())
         tensors: list[Tensor] = []
-        for table, kind in (("_parameters", "parameter"), ("_buffers", "buffer")):
-            for name, tensor in attrs.get(table, {}).items():
-                if isinstance(tensor, SymbolicTensor) and not (kind == "buffer" and name in hidden):
-                    tensors.append(self.tensor(name, tensor, "parameter" if kind == "parameter" else "buffer", path))
+        for name, tensor in attrs.get("_parameters", _NONE).items():
+            if tensor.__class__ is SymbolicTensor:
+                tensors.append(self.tensor(name, tensor, "parameter", path))
+        buffers = attrs.get("_buffers", _NONE)
+        if buffers:
+            hidden = attrs.get("_non_persistent_buffers_set", ())
+            for name, tensor in buffers.items():
+                if tensor.__class__ is SymbolicTensor and name not in hidden:
+                    tensors.append(self.tensor(name, tensor, "buffer", path))
         children: list[tuple[str, Module | Stack]] = []
-        for name, child in attrs.get("_modules", {}).items():
+        for name, child in attrs.get("_modules", _NONE).items():
             if child is not None:
                 child_path = f"{path}.{name}" if path else name
                 place = self.places.get((id(instance), name))
@@ -146,9 +151,9 @@ class _Converter:
         """A module that is only an indexed list of modules, as a run-length list."""
         if module.tensors or not module.children:
             return module
-        names = [name for name, _ in module.children]
-        if not names[0].isdecimal():
+        if not module.children[0][0].isdecimal():
             return module
+        names = [name for name, _ in module.children]
         first = int(names[0])
         if names != [str(first + index) for index in range(len(names))]:
             return module
