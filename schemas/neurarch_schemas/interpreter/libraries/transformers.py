@@ -1,5 +1,5 @@
 """transformers is read from its own source. Ours are only the parts that shape nothing and cost much to read:
-documentation decorators, kernel and quantization integrations, generation, and the initialisation of weights.
+documentation decorators, kernel and quantization integrations, generation, losses, and the initialisation of weights.
 
 ``MODULES`` are modules replaced whole, ``PATCHES`` are methods replaced in a class once its file has run.
 """
@@ -130,12 +130,22 @@ def _generation(machine: Machine, name: str) -> PythonModule:
     return module(name, entries, missing)
 
 
+def _losses(machine: Machine, name: str) -> PythonModule:
+    """A model picks its loss by the names of the table; what they stand for is not needed to build one."""
+    path, _ = machine.sources.find(name) or (None, False)
+    text = machine.sources.text(path) if path is not None else None
+    table = (text or "").partition("\nLOSS_MAPPING = {")[2].partition("\n}")[0]
+    names = re.findall(r'^ +"(\w+)":', table, re.M)
+    return module(name, {"LOSS_MAPPING": {key: Unknown(f"the loss {key}", data=True) for key in names}})
+
+
 MODULES: dict[str, Callable[[Machine, str], PythonModule]] = {
     "transformers.utils.auto_docstring": _documentation,
     "transformers.utils.doc": _documentation,
     "transformers.generation": _generation,
     "transformers.generation.utils": _generation,
     "transformers.integrations": _integration,
+    "transformers.loss.loss_utils": _losses,
 }
 
 
@@ -149,6 +159,10 @@ def _init_weights(machine: Machine, self: Value, *args: Value, **kwargs: Value) 
 
 def _implementation(machine: Machine, self: Value, requested: Value = None, *args: Value, **kwargs: Value) -> Value:
     return "eager" if requested is None else requested
+
+
+def _generation_config(machine: Machine, cls: Value, config: Value) -> Value:
+    return Unknown("the generation config", data=True)
 
 
 PATCHES: dict[str, dict[str, dict[str, Value]]] = {
@@ -170,6 +184,9 @@ PATCHES: dict[str, dict[str, dict[str, Value]]] = {
     },
     # written by every model, read for exporting alone
     "transformers.utils.output_capturing": {"_CanRecordRegistry": {"__setitem__": nothing}},
+    "transformers.generation.configuration_utils": {
+        "GenerationConfig": {"from_model_config": ClassMethod(Builtin("made", _generation_config, binds=True))}
+    },
     "transformers.configuration_utils": {
         "PreTrainedConfig": {"__getattribute__": _config_attribute, "__setattr__": _set_config_attribute}
     },
