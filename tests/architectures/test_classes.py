@@ -49,6 +49,13 @@ def test_class(model_type: str, name: str, exact: bool) -> None:
     assert is_exact({"model_type": model_type, "architectures": [name]}) is exact
 
 
+def test_sizes_of_another_library_are_no_exact_count() -> None:
+    """liuhaotian/llava-v1.5-13b says llava, but its sizes stand where transformers does not read them."""
+    written = {"model_type": "llava", "architectures": ["LlavaLlamaForCausalLM"]}
+    assert is_exact({**written, "hidden_size": 4096})
+    assert not is_exact({**written, "hidden_size": 5120})
+
+
 def test_the_reason_names_the_class() -> None:
     reason = absent_class(read_config({"model_type": "gemma2", "architectures": ["Gemma2ForQuestionAnswering"]}))
     assert reason == "transformers 5.24 has no Gemma2ForQuestionAnswering, and no other class of gemma2 with that head"

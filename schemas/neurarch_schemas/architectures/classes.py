@@ -9,6 +9,8 @@ from neurarch_schemas.config.model_config import ModelConfig
 LANGUAGE_MODELS = frozenset({"ForCausalLM", "LMHeadModel", "ForConditionalGeneration"})
 """Heads that stand for each other: a type has its language model under one of them."""
 
+SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+
 
 def absent_class(config: ModelConfig) -> str | None:
     """Why no class of transformers 5.24 is counted; None where there is one.
@@ -21,5 +23,16 @@ def absent_class(config: ModelConfig) -> str | None:
         return None
     head, heads = head_name(config.architecture), {head_name(name) for name in record.classes}
     if head in heads or (head in LANGUAGE_MODELS and not LANGUAGE_MODELS.isdisjoint(heads)):
-        return None
+        return _of_another_library(config)
     return f"transformers 5.24 has no {config.architecture}, and no other class of {config.model_type} with that head"
+
+
+def _of_another_library(config: ModelConfig) -> str | None:
+    """Where a class with its sizes beside each other is read as one with nested configs (the first LLaVA as
+    transformers' own), its sizes are not those that are counted."""
+    text = config.nested.get("text_config")
+    for key in SIZES if text is not None else ():
+        written, counted = config.whole_numbers.get(key), text.whole_numbers.get(key) if text is not None else None
+        if written is not None and counted is not None and written != counted:
+            return f"transformers 5.24 has no {config.architecture} and reads no {key} here: it builds {counted}"
+    return None
