@@ -2,14 +2,18 @@
 
     python tools/record_indivisible_heads.py          # needs torch and transformers
 
+Parts that only stand in other models (a vision tower) are built within those; what no longer builds is listed.
+
 ``refused``: also where head_dim says how large a head is. ``needs_head_dim``: only where head_dim, or what stands for
 it, says so. ``floored``: builds (and runs) all the same, rounding down. Other types are left out.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +36,15 @@ def main() -> None:
         answer = behaviour(name)
         if answer is not None:
             found[answer].append(name)
+    known = {name for names in found.values() for name in names}
+    for name in sorted(CONFIG_MAPPING):
+        for part, answer in parts(name):
+            if part not in known:
+                known.add(part)
+                found[answer] = sorted([*found[answer], part])
     source = (
         f"transformers {transformers.__version__}: each type built and run with hidden_size {HIDDEN} and {HEADS} "
-        "heads, with and without head_dim (tools/record_indivisible_heads.py)"
+        "heads, with and without head_dim; parts of other models within those (tools/record_indivisible_heads.py)"
     )
     TARGET.write_text(json.dumps({"source": source, **found}, indent=1) + "\n", encoding="utf-8")
 
@@ -79,6 +89,35 @@ def reaches(name: str, heads: int, head_dim: int | None) -> int:
     except Exception:
         return reached
     return RAN
+
+
+def parts(name: str) -> Iterator[tuple[str, str]]:
+    """(type, answer) of the configs nested in the default of a type whose heads its class insists on."""
+    kind = CONFIG_MAPPING[name]
+    try:
+        declared = kind().to_dict()
+    except Exception:
+        return
+    for key, inner in declared.items():
+        if not isinstance(inner, dict) or not inner.get("model_type"):
+            continue
+        width = next((inner[size] for size in SIZES if size in inner), None)
+        count = next((count for count in (*COUNTS, "attention_heads") if isinstance(inner.get(count), int)), None)
+        if width is None or count is None:
+            continue
+        heads = next(heads for heads in range(inner[count] + 1, width + 2) if width % heads)
+        changed = {**inner, count: heads, **({"num_key_value_heads": heads} if "num_key_value_heads" in inner else {})}
+        if is_built(kind, declared) and not is_built(kind, {**declared, key: changed}):
+            yield inner["model_type"], "refused" if inner.get("head_dim") else "needs_head_dim"
+
+
+def is_built(kind: Any, values: dict[str, Any]) -> bool:
+    try:
+        with torch.device("meta"):
+            AutoModel.from_config(kind.from_dict(copy.deepcopy(values)))  # which takes the values apart
+    except Exception:
+        return False
+    return True
 
 
 def run(model: Any) -> None:

@@ -22,6 +22,12 @@ HEADS = [
     ({"model_type": "qwen2", "hidden_size": 98, "num_attention_heads": 6, "num_key_value_heads": 6}, False),
     ({"model_type": "gpt2", "n_embd": 98, "n_head": 6}, True),
 ]
+TOWERS = [
+    ({"model_type": "blip", "vision_config": {"hidden_size": 96, "num_attention_heads": 9}}, True),
+    ({"model_type": "blip", "vision_config": {"hidden_size": 96, "num_attention_heads": 8}}, False),
+    ({"model_type": "kosmos-2", "text_config": {"embed_dim": 96, "attention_heads": 9}}, True),
+    ({"model_type": "xclip", "text_config": {"hidden_size": 96, "num_attention_heads": 9}}, False),
+]
 LAYERS = [
     ({"model_type": "gemma3_text", "num_hidden_layers": 2, "layer_types": ["full_attention"] * 2}, False),
     ({"model_type": "gemma3_text", "num_hidden_layers": 1, "layer_types": ["full_attention"] * 2}, True),
@@ -66,7 +72,7 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize(("data", "is_refused"), [*HEADS, *LAYERS, *ROPE, *STAGES, *PARTS, *CONDITIONS])
+@pytest.mark.parametrize(("data", "is_refused"), [*HEADS, *TOWERS, *LAYERS, *ROPE, *STAGES, *PARTS, *CONDITIONS])
 def test_as_transformers_builds(data: dict[str, Any], is_refused: bool) -> None:
     assert bool(list(refusals(read_config(data)))) is is_refused
 
