@@ -84,9 +84,7 @@ class Analysis(Record):
         refused = next(refusals(self.config), None)
         if refused is not None:
             return f"transformers 5.24 refuses the model: {refused.message}"
-        return (
-            None if self.config.is_derived else "what its config class derives from these values cannot be computed"
-        )
+        return None if self.config.is_derived else "what its config class derives from these values cannot be computed"
 
     def _built_from_remote_code(self) -> Built | None:
         """The tree of a model whose own code lies beside its config; None where there is none to read."""
@@ -129,10 +127,13 @@ class Analysis(Record):
         data = self.document.data
         if self.config is None or not self.config.architecture or not isinstance(data, dict) or "auto_map" in data:
             return None
-        from neurarch_schemas.library_code import for_report
+        from neurarch_schemas.library_code import for_report, models_folder
 
+        paths = installed_packages()
+        if models_folder(paths) is None:
+            return None
         try:
-            found = self.interpreting(for_report, self.config.architecture, data, installed_packages())
+            found = self.interpreting(for_report, self.config.architecture, data, paths)
         except NotDone:
             return None
         return Built(found.tree, None) if found is not None and found.exact else None

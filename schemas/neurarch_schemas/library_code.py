@@ -54,11 +54,16 @@ def for_report(
     return interpret_library(architecture, data, search_paths, seconds=REPORT_SECONDS, cache=cache)
 
 
+def models_folder(search_paths: Sequence[str]) -> str | None:
+    """Where an installed transformers has its models; None where none is."""
+    return next((found for root in search_paths if os.path.isdir(found := os.path.join(root, _MODELS))), None)
+
+
 def modeling_file(architecture: str, model_type: str, search_paths: Sequence[str]) -> str | None:
     """The modeling file that defines the class: in the folder of its type, else in any other."""
     if not architecture.isidentifier():
         return None
-    models = next((found for root in search_paths if os.path.isdir(found := os.path.join(root, _MODELS))), None)
+    models = models_folder(search_paths)
     if models is None:
         return None
     folder = re.sub(r"\W", "_", model_type)

@@ -184,3 +184,26 @@ async def test_nothing_is_imported_that_initialize_does_not_need() -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
     output, _ = await asyncio.wait_for(process.communicate(), SECONDS)
     assert output.decode().strip() == "[]"
+
+
+COMMANDS_KEPT = """
+import sys
+from neurarch_lsp.lsp import commands
+async def kept(server, arguments):
+    return len(server.protocol._request_futures)
+commands.COMMANDS["neurarch.status"] = kept
+from neurarch_lsp.__main__ import main
+sys.exit(main([]))
+"""
+
+
+@pytest.mark.asyncio
+async def test_what_commands_gave_is_not_kept() -> None:
+    wire = await Wire.start(command=[sys.executable, "-c", COMMANDS_KEPT])
+    await wire.initialize()
+    kept = []
+    for number in range(5):
+        wire.send("workspace/executeCommand", {"command": "neurarch.status", "arguments": []}, f"status {number}")
+        kept.append((await wire.answer(f"status {number}"))["result"])
+    assert kept == [kept[0]] * 5
+    assert await wire.end() == 0

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from neurarch_rules.engine.analyse import analyse_text
 from neurarch_rules.engine.options import Options
 from neurarch_rules.engine.run import run
+from neurarch_rules.facts import spelling
 from neurarch_rules.facts.spelling import closest, distance
 from neurarch_rules.rules import misspelled_key
 
@@ -77,3 +78,12 @@ def test_auto_classes_are_a_closed_list(name: str, guess: str | None) -> None:
     found = run(analysis, Options(), rules=[misspelled_key]).findings
     assert [item.place.pointer for item in found] == ([f"/auto_map/{name}"] if guess else [])
     assert all(f"did you mean {guess}?" in item.message for item in found)
+
+
+def test_near_names_are_kept_within_bounds() -> None:
+    """What is typed has no end: long texts are not kept, and equal sets of names once."""
+    names = [f"name_{number}" for number in range(50)]
+    assert spelling._shared(frozenset(names)) is spelling._shared(frozenset(names))
+    before = spelling._closest.cache_info().currsize
+    assert spelling.closest("hidden_size" * 20, names) is None
+    assert spelling._closest.cache_info().currsize == before

@@ -7,7 +7,7 @@ of one model that has it.
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from neurarch_rules.facts import geometry
@@ -173,14 +173,14 @@ DERIVED = {"head_dim": {"hidden_size", "heads"}, "kv_heads": {"heads"}, "feed_fo
 """What a class computes a size from where the file does not give it."""
 
 
-@cache
+@lru_cache(maxsize=64)
 def with_layers(count: int) -> tuple[Published, ...]:
     """The published models with this many layers."""
     start = f"{count}\t"
     return tuple(_published(line) for line in _lines() if line.startswith(start))
 
 
-@cache
+@lru_cache(maxsize=64)
 def with_hidden_size(size: int) -> tuple[Published, ...]:
     return tuple(entry for entry in everything() if entry.sizes.hidden_size == size)
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+LONGEST = 100
+"""No known name comes near: what is longer is no slip, and a text of megabytes is kept by no cache."""
+
 
 def closest(name: str, known: Iterable[str], limit: int | None = None) -> str | None:
     """The known name within a small edit distance, unless two are equally close. Short names must be closer."""
+    if len(name) > LONGEST:
+        return None
     most = _allowed(name) if limit is None else limit
-    return _closest(name, known if isinstance(known, frozenset) else frozenset(known), most)
+    return _closest(name, _shared(known if isinstance(known, frozenset) else frozenset(known)), most)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=64)
+def _shared(known: frozenset[str]) -> frozenset[str]:
+    """One set for all that are equal: caches that keep a set with each name would keep hundreds of the same."""
+    return known
+
+
+@lru_cache(maxsize=1024)
 def _closest(name: str, known: frozenset[str], most: int) -> str | None:
     """The same unknown keys are met again and again: with every keystroke, and in file after file of a family."""
     best: list[str] = []
@@ -30,7 +41,7 @@ def _closest(name: str, known: frozenset[str], most: int) -> str | None:
 
 def _near(name: str, known: frozenset[str], most: int) -> list[str]:
     """Names of about the same length and with about the same letters."""
-    length, letters = len(name), _letters(name)
+    length, letters = len(name), _bits(name)
     by_length = _by_length(known)
     return [
         candidate
@@ -81,6 +92,11 @@ def _by_length(known: frozenset[str]) -> dict[int, list[tuple[str, int]]]:
 
 @lru_cache(maxsize=16384)
 def _letters(name: str) -> int:
+    """``_bits`` of a known name; many sets hold the same names."""
+    return _bits(name)
+
+
+def _bits(name: str) -> int:
     """The set of a name's letters as bits; letters that share a bit only let more names through."""
     bits = 0
     for letter in name:

@@ -6,6 +6,7 @@ import dataclasses
 import importlib.metadata
 import platform
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 from neurarch_schemas import __version__
@@ -30,10 +31,16 @@ def _versions() -> Iterator[str]:
     yield f"- version: {__version__}"
     yield f"- Python: {platform.python_version()} ({sys.executable})"
     for package in ("pygls", "lsprotocol", "pydantic", "tree-sitter"):
-        try:
-            yield f"- {package}: {importlib.metadata.version(package)}"
-        except importlib.metadata.PackageNotFoundError:
-            yield f"- {package}: not installed"
+        yield f"- {package}: {_version(package)}"
+
+
+@cache
+def _version(package: str) -> str:
+    """Finding it reads the whole metadata of a package."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _document(uri: str, analysed: Analysed | None) -> Iterator[str]:

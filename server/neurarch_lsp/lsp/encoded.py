@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from neurarch_lsp.features.poll import Poll
@@ -17,11 +18,16 @@ class Encoded(bytes):
 
 
 def encoded(value: object, unstructure: Callable[[Any], Any], poll: Poll) -> Encoded:
-    """``value`` in UTF-8; ``unstructure`` makes plain values of LSP's."""
-    if not isinstance(value, list):
+    """``value`` in UTF-8; ``unstructure`` makes plain values of LSP's. The items of an iterator are made as they are
+    encoded, so that never all of them are there at once."""
+    if isinstance(value, Encoded):
+        return value
+    if not isinstance(value, list | Iterator):
         return Encoded(json.dumps(unstructure(value)).encode())
-    parts = []
-    for start in range(0, len(value), AT_ONCE):
+    return Encoded(b"[%b]" % b", ".join(_in_parts(iter(value), unstructure, poll)))
+
+
+def _in_parts(items: Iterator[object], unstructure: Callable[[Any], Any], poll: Poll) -> Iterator[bytes]:
+    while some := list(islice(items, AT_ONCE)):
         poll()
-        parts.append(json.dumps(unstructure(value[start : start + AT_ONCE]))[1:-1])
-    return Encoded(f"[{', '.join(parts)}]".encode())
+        yield json.dumps(unstructure(some))[1:-1].encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -72,22 +72,42 @@ class NeurarchProtocol(LanguageServerProtocol):
             logger.exception("cannot handle %s", message.get("method", "a response"))
             self._server._report_server_error(error, JsonRpcInternalError)
 
+    def _execute_handler(
+        self,
+        msg_id: int | str,
+        handler: Any,
+        callback: Callable[[Any], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        """pygls would keep the outcome of each command, a whole report say, until the end of the session."""
+
+        def ended(future: Any) -> None:
+            self._request_futures.pop(msg_id, None)
+            callback(future)
+
+        super()._execute_handler(msg_id, handler, ended, args, kwargs)
+
     def _send_response(self, msg_id: int | str, result: Any = None, error: types.ResponseError | None = None) -> None:
         if error is None and isinstance(result, Encoded):
-            self._write(b'{"jsonrpc": "2.0", "id": %b, "result": %b}' % (json.dumps(msg_id).encode(), result))
+            self._write(b'{"jsonrpc": "2.0", "id": %b, "result": ' % json.dumps(msg_id).encode(), result, b"}")
         else:
             super()._send_response(msg_id, result, error)
 
     def publish_diagnostics(self, uri: str, version: int | None, diagnostics: Encoded) -> None:
         about = {"uri": uri} if version is None else {"uri": uri, "version": version}
-        self._write(
-            b'{"jsonrpc": "2.0", "method": "%b", "params": {%b, "diagnostics": %b}}'
-            % (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS.encode(), json.dumps(about)[1:-1].encode(), diagnostics)
+        begin = b'{"jsonrpc": "2.0", "method": "%b", "params": {%b, "diagnostics": ' % (
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS.encode(),
+            json.dumps(about)[1:-1].encode(),
         )
+        self._write(begin, diagnostics, b"}}")
 
-    def _write(self, body: bytes) -> None:
+    def _write(self, *parts: bytes) -> None:
+        """The parts of one message, which the writer puts together."""
         if self.writer is not None:
-            self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            self.writer.write(b"Content-Length: %d\r\n\r\n" % sum(map(len, parts)))
+            for part in parts:
+                self.writer.write(part)
 
     def _handle_cancel_notification(self, msg_id: int | str) -> None:
         # Cancelling a request that has just been answered is normal, and no reason for a warning.

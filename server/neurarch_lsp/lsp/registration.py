@@ -91,7 +91,7 @@ FEATURES = (
         long=True,
     ),
     Feature(types.TEXT_DOCUMENT_HOVER, "text_document_hover"),
-    Feature(types.TEXT_DOCUMENT_COMPLETION, "text_document_completion", _completion_options, long=True),
+    Feature(types.TEXT_DOCUMENT_COMPLETION, "text_document_completion", _completion_options),
     Feature(types.COMPLETION_ITEM_RESOLVE, "completion_item_resolve"),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "text_document_inlay_hint", long=True),
     Feature(types.INLAY_HINT_RESOLVE, "inlay_hint_resolve"),

@@ -8,6 +8,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, BinaryIO
 
+from neurarch_lsp.lsp import allocator
+
 if TYPE_CHECKING:
     from argparse import Namespace
 
@@ -22,6 +24,7 @@ def serve(*, tcp: str | None = None, log_level: str = "WARNING", log_file: str |
     without waiting for jobs, because nothing they compute is wanted any more.
     """
     _set_up_logging(log_level, log_file)
+    allocator.set_up()
     # The event loop must get its turn soon while a worker computes.
     sys.setswitchinterval(SECONDS_BETWEEN_THREADS)
     if tcp is not None:

@@ -11,7 +11,7 @@ from neurarch_lsp.lsp import registration
 
 logger = logging.getLogger(__name__)
 
-GARBAGE_THRESHOLDS = (2_000, 10, 100)
+GARBAGE_THRESHOLDS = (2_000, 10, 30)
 """An analysis leaves next to no cycles behind, and a look through all objects of a large document takes 30 ms."""
 MODULES = ("neurarch_lsp.lsp.job", "neurarch_lsp.lsp.publisher", "neurarch_lsp.render.hover")
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from lsprotocol import types
 
 from neurarch_lsp.features.completion import Item, complete
+from neurarch_lsp.features.poll import Poll
+from neurarch_lsp.lsp.encoded import Encoded, encoded
 from neurarch_lsp.lsp.positions import Positions
-from neurarch_lsp.lsp.requests import newest, off_loop
+from neurarch_lsp.lsp.requests import in_steps, newest
 from neurarch_lsp.lsp.server import NeurarchServer
 from neurarch_lsp.lsp.snippets import plain_text
+from neurarch_schemas.documents.document import FileKind
+from neurarch_schemas.documents.json_document import JsonDocument
 
 KINDS = {
     "key": types.CompletionItemKind.Property,
@@ -18,7 +22,8 @@ KINDS = {
 }
 
 
-async def handle(server: NeurarchServer, params: types.CompletionParams) -> types.CompletionList | None:
+async def handle(server: NeurarchServer, params: types.CompletionParams) -> Encoded | None:
+    """A ``CompletionList``."""
     known = await newest(server, params.text_document)
     if known is None:
         return None
@@ -28,13 +33,24 @@ async def handle(server: NeurarchServer, params: types.CompletionParams) -> type
     document = analysed.parsed if config is None else config.document
     if document is None:
         return None
-    items = await off_loop(server, complete, document, offset, None if config is None else config.kind)
     number = next((at for at, found in enumerate(analysed.configs) if found is config), 0)
     about = {"uri": analysed.document.uri, "config": number}
-    return types.CompletionList(
-        is_incomplete=False,
-        items=[_converted(server, item, number, positions, about) for number, item in enumerate(items)],
-    )
+    kind = None if config is None else config.kind
+    return await in_steps(server, _list, server, document, offset, kind, positions, about)
+
+
+def _list(
+    server: NeurarchServer,
+    document: JsonDocument,
+    offset: int,
+    kind: FileKind | None,
+    positions: Positions,
+    about: dict[str, object],
+    poll: Poll,
+) -> Encoded:
+    items = complete(document, offset, kind)
+    converted = (_converted(server, item, number, positions, about) for number, item in enumerate(items))
+    return Encoded(b'{"isIncomplete": false, "items": %b}' % encoded(converted, server.unstructured, poll))
 
 
 def _converted(
