@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from neurarch_rules.facts.data import fact_set
-from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts
+from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, last_name
 from neurarch_schemas.catalogue.load import config_type
 from neurarch_schemas.config_calls.names import type_of
 from neurarch_schemas.documents.python_nodes import kept, nodes, nodes_of
@@ -126,7 +126,3 @@ def _class_names(found: ClassFacts) -> frozenset[str] | None:
         | set(found.methods)
         | set(found.assigned)
     )
-
-
-def last_name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from neurarch_rules.facts.python_file import FunctionNode, PythonFile, argument, assignments, loads
+from neurarch_rules.facts.python_file import FunctionNode, PythonFile, argument, assigning, assignments, loads
 from neurarch_schemas.documents.python_nodes import nodes
 
 ADDING = ("append", "extend", "insert", "add", "appendleft", "setdefault")
@@ -92,7 +92,7 @@ def _made_here(file: PythonFile, name: str, method: FunctionNode) -> bool:
     """The only assignment of a local name makes a module with parameters."""
     values = [
         value
-        for node in nodes(method)
+        for node in assigning(method)
         for target, value in assignments(node)
         if isinstance(target, ast.Name) and target.id == name
     ]
@@ -172,7 +172,7 @@ def returned_container(file: PythonFile, method: FunctionNode) -> str | None:
     name = value.id
     values = [
         given
-        for node in nodes(method)
+        for node in assigning(method)
         for target, given in assignments(node)
         if getattr(target, "id", "") == name and not isinstance(node, ast.AugAssign)
     ]

@@ -338,13 +338,15 @@ def self_attribute(node: ast.AST) -> str | None:
     return None
 
 
-ASSIGNING = (
-    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.NamedExpr,
-)  # fmt: skip
+ASSIGNING: frozenset[type[ast.AST]] = frozenset(
+    (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.NamedExpr)
+)
 
 
 def assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """Targets of an assigning statement with their values; None for a part of an unpacked value."""
+    if node.__class__ not in ASSIGNING:
+        return
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Tuple | ast.List):
@@ -375,7 +377,16 @@ def assigned_in(node: ast.AST) -> tuple[tuple[ast.expr, ast.expr | None], ...]:
 
 
 def _assignments(node: ast.AST) -> tuple[tuple[ast.expr, ast.expr | None], ...]:
-    return tuple(pair for each in nodes(node) if isinstance(each, ASSIGNING) for pair in assignments(each))
+    return tuple(pair for each in assigning(node) for pair in assignments(each))
+
+
+def assigning(node: ast.AST) -> tuple[ast.AST, ...]:
+    """The statements and expressions in a part of the code that assign, outer before inner."""
+    return kept(node, _assigning)
+
+
+def _assigning(node: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(each for each in nodes(node) if each.__class__ in ASSIGNING)
 
 
 def argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
@@ -386,6 +397,11 @@ def argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr
     if position is None or any(isinstance(item, ast.Starred) for item in call.args[: position + 1]):
         return None
     return call.args[position] if position < len(call.args) else None
+
+
+def last_name(call: ast.Call) -> str:
+    """``F.relu(x)`` -> "relu"."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def has_stars(call: ast.Call) -> bool:

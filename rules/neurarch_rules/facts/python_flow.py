@@ -16,12 +16,14 @@ from neurarch_rules.facts.python_file import (
     PythonFile,
     Site,
     argument,
+    assigning,
     assignments,
+    last_name,
     loads,
     self_attribute,
     unmoved,
 )
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 if TYPE_CHECKING:
     from neurarch_schemas.documents.python_units import Placed
@@ -35,6 +37,7 @@ LOSSES = {
     "torch.nn.functional.log_softmax": "log-softmax",
     "torch.log_softmax": "log-softmax",
 }
+LAST_NAMES = frozenset(name.rpartition(".")[2] for name in LOSSES)
 LOSS_CLASSES = {
     "torch.nn.CrossEntropyLoss": "cross entropy",
     "torch.nn.BCEWithLogitsLoss": "binary cross entropy with logits",
@@ -94,7 +97,7 @@ def assigned(body: tuple[ast.stmt, ...]) -> dict[str, list[Assigned]]:
     found: dict[str, list[Assigned]] = {}
     for statement in body:
         straight = isinstance(statement, ast.Assign | ast.AnnAssign)
-        for node in nodes(statement):
+        for node in assigning(statement):
             for target, value in assignments(node):
                 if isinstance(target, ast.Name):
                     found.setdefault(target.id, []).append(Assigned(getattr(node, "lineno", 0), value, straight))
@@ -121,14 +124,27 @@ class Source:
 
 def losses(file: PythonFile) -> Iterator[Loss]:
     """Calls of losses (and of log_softmax, the half of one) that say what their input is, with that input."""
+    named = LAST_NAMES | _held(file)
     for scope in scopes(file):
-        for node in walk(scope.body):
-            if not isinstance(node, ast.Call):
+        for node in calls_in(scope.body):
+            if not isinstance(node.func, ast.Call) and last_name(node) not in named:
                 continue
             kind = LOSSES.get(file.qualified(node.func) or "") or _loss_of(file, scope, node.func)
             given = argument(node, "input", 0)
             if kind is not None and given is not None:
                 yield Loss(Site(scope.placed, node), kind, ast.unparse(node.func), given, scope)
+
+
+def _held(file: PythonFile) -> frozenset[str]:
+    """The names and attributes that hold a loss somewhere in the file."""
+    found: set[str] = set()
+    for placed, call in file.calls(*(name.rpartition(".")[2] for name in LOSS_CLASSES)):
+        node: ast.AST = call
+        while isinstance(node, ast.expr):
+            node = placed.unit.parents[node]
+        for target, _ in assignments(node):
+            found.add(getattr(target, "attr", getattr(target, "id", "")))
+    return frozenset(found)
 
 
 def scopes(file: PythonFile) -> Iterator[Scope]:
@@ -148,6 +164,11 @@ def scopes(file: PythonFile) -> Iterator[Scope]:
 def walk(body: tuple[ast.stmt, ...]) -> Iterator[ast.AST]:
     for statement in body:
         yield from nodes(statement)
+
+
+def calls_in(body: tuple[ast.stmt, ...]) -> Iterator[ast.Call]:
+    for statement in body:
+        yield from nodes_of(statement, ast.Call)
 
 
 def _loss_of(file: PythonFile, scope: Scope, called: ast.expr) -> str | None:

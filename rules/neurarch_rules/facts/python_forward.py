@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, FunctionNode, Site, first_argument
-from neurarch_rules.facts.python_shapes import ANY, Several, Shape, after, flat, found_in
+from neurarch_rules.facts.python_shapes import ANY, RECURRENT, Several, Shape, after, flat, found_in, wanted
 from neurarch_rules.facts.python_values import NOTHING, Built, Events, Instance, Layer, Value
 from neurarch_schemas.documents.python_nodes import stored
 
@@ -67,7 +67,7 @@ def faults(built: Built) -> tuple[Fault, ...]:
 
 def _faults(instance: Instance) -> tuple[Fault, ...]:
     found = instance.of.method("forward")
-    if found is None or instance.look is None:
+    if found is None or instance.look is None or not _says_something(instance, 0):
         return ()
     walk = _Walk()
     try:
@@ -75,6 +75,17 @@ def _faults(instance: Instance) -> tuple[Fault, ...]:
     except (_OutOfSteps, RecursionError):
         return ()
     return tuple(walk.found)
+
+
+def _says_something(held: object, depth: int) -> bool:
+    """A module in which some layer takes a known size, or returns a tuple: others are not worth the way."""
+    if isinstance(held, Instance):
+        return depth < DEPTH and any(_says_something(value.of, depth + 1) for value in held.attributes.values())
+    if not isinstance(held, Layer):
+        return False
+    if held.name in RECURRENT or held.name == "MultiheadAttention" or wanted(held) is not None:
+        return True
+    return any(_says_something(child.of, depth + 1) for child in held.children)
 
 
 class _Scope:

@@ -6,10 +6,18 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, FunctionNode, argument, has_stars, python_file, self_attribute
+from neurarch_rules.facts.python_file import (
+    ClassFacts,
+    FunctionNode,
+    argument,
+    has_stars,
+    last_name,
+    python_file,
+    self_attribute,
+)
 from neurarch_rules.facts.python_flow import Flow, Scope
 from neurarch_rules.facts.python_reach import of_classes
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 RULE = RuleInfo(
     name="attention-softmax-axis",
@@ -30,8 +38,12 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _of_class(found: ClassFacts) -> Iterator[Finding]:
+    if "oftmax" not in found.placed.unit.text:
+        return
+    held = {name for name in found.assigned if _made(found, name) == {"Softmax"}}
     for method in found.methods.values():
-        if "softmax" in ast.unparse(method).lower():
+        calls = nodes_of(method, ast.Call)
+        if any("softmax" in last_name(call) or self_attribute(call.func) in held for call in calls):
             yield from _Method(found, method).findings()
 
 
@@ -44,7 +56,7 @@ class _Method:
 
     def findings(self) -> Iterator[Finding]:
         """Of each product of weights and values, the softmax the weights come from."""
-        for node in nodes(self.method):
+        for node in (*nodes_of(self.method, ast.BinOp), *nodes_of(self.method, ast.Call)):
             sides = self._sides(node)
             softmax = None if sides is None else self._softmax(sides[0], node, 0)
             if softmax is None:

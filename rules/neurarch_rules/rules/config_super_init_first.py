@@ -7,8 +7,7 @@ from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts import versions
-from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, python_file, self_attribute
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_rules.facts.python_file import FunctionNode, Site, assigned_in, python_file, self_attribute
 
 RULE = RuleInfo(
     name="config-super-init-first",
@@ -32,14 +31,19 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         call = _super_call(method)
         for keyword in call.keywords if call is not None else ():
-            if keyword.arg is None or call is None:
-                continue
-            for node in nodes(method):
-                for target, value in assignments(node):
-                    if self_attribute(target) != keyword.arg or value is None or target.lineno <= call.lineno:
-                        continue
-                    if _repairs(value) and ast.unparse(value) != ast.unparse(keyword.value):
-                        yield _finding(found.site(call), found.site(target), keyword.arg)
+            target = None if call is None or keyword.arg is None else _repaired(method, call, keyword)
+            if call is not None and target is not None:
+                yield _finding(found.site(call), found.site(target), str(keyword.arg))
+
+
+def _repaired(method: FunctionNode, call: ast.Call, keyword: ast.keyword) -> ast.expr | None:
+    """Where the attribute of the keyword's name is set behind the call, to more than the argument."""
+    for target, value in assigned_in(method):
+        if self_attribute(target) != keyword.arg or value is None or target.lineno <= call.lineno:
+            continue
+        if _repairs(value) and ast.unparse(value) != ast.unparse(keyword.value):
+            return target
+    return None
 
 
 def _super_call(method: FunctionNode) -> ast.Call | None:

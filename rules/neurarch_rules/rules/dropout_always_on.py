@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import ClassFacts, argument, has_stars, python_file, self_attribute
-from neurarch_schemas.documents.python_nodes import nodes
+from neurarch_rules.facts.python_file import ClassFacts, argument, has_stars, last_name, python_file, self_attribute
+from neurarch_schemas.documents.python_nodes import nodes_of
 
 RULE = RuleInfo(
     name="dropout-always-on",
@@ -23,6 +23,7 @@ ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 DROPOUTS = frozenset(
     f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 )
+LAST_NAMES = frozenset(name.rpartition(".")[2] for name in (*DROPOUTS, ATTENTION))
 MEANT = ("mc_dropout", "mcdropout", "MCDropout", "MonteCarlo", "monte_carlo", "always")
 SAID = re.compile(
     r"non[- ]?determinis|(?:at|during|in|for) (?:inference|test|generation|synthesis)|test[- ]time", re.IGNORECASE
@@ -35,15 +36,15 @@ def check(context: Context) -> Iterator[Finding]:
     if any(word in file.text for word in MEANT):
         return
     for found in file.modules:
-        if SAID.search(found.placed.unit.text):
-            continue
         method = found.methods.get("forward")
-        if method is None or any(isinstance(node, ast.Attribute) and node.attr == "training" for node in nodes(method)):
+        if method is None or any(node.attr == "training" for node in nodes_of(method, ast.Attribute)):
             continue
-        for node in nodes(method):
-            if not isinstance(node, ast.Call) or has_stars(node):
+        for node in nodes_of(method, ast.Call):
+            if has_stars(node):
                 continue
-            name = file.qualified(node.func)
+            name = file.qualified(node.func) if last_name(node) in LAST_NAMES else None
+            if name is None or SAID.search(found.placed.unit.text):
+                continue
             if name in DROPOUTS:
                 yield from _dropout(found, node)
             elif name == ATTENTION:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assignments, loads, python_file
+from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, assigning, assignments, loads, python_file
 from neurarch_rules.facts.python_reach import of_units
 from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
@@ -158,7 +158,7 @@ def _is_module_list(file: PythonFile, site: Site, owner: ast.expr) -> bool:
     """The list is a ModuleList made in the same function."""
     return any(
         value is not None and file.layer(value) == "ModuleList"
-        for item in nodes(_function(site.placed.unit.parents, site.node))
+        for item in assigning(_function(site.placed.unit.parents, site.node))
         for target, value in assignments(item)
         if ast.dump(target).replace("Store", "Load") == ast.dump(owner)
     )
@@ -233,7 +233,7 @@ def _made_once(file: PythonFile, parents: dict[ast.AST, ast.AST], node: ast.AST,
 def _values(function: ast.AST, name: str) -> list[ast.expr | None]:
     return [
         value
-        for item in nodes(function)
+        for item in assigning(function)
         for target, value in assignments(item)
         if isinstance(target, ast.Name) and target.id == name
     ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from neurarch_rules.engine.context import Context
 from neurarch_rules.engine.finding import Finding, Fix
 from neurarch_rules.engine.rule import RuleInfo
-from neurarch_rules.facts.python_file import FunctionNode, Site, assignments, first_argument, self_attribute
+from neurarch_rules.facts.python_file import FunctionNode, Site, assigning, assignments, first_argument, self_attribute
 from neurarch_rules.facts.python_values import Built, Events, Layer, Tensor, Value, events
 from neurarch_schemas.documents.python_nodes import nodes
 
@@ -81,7 +81,7 @@ def _is_indexed(method: FunctionNode, attribute: str) -> bool:
     """The method looks positions 0, 1, 2 ... up in the table: an arange into it, or its first rows."""
     counted = {
         target.id
-        for node in nodes(method)
+        for node in assigning(method)
         for target, value in assignments(node)
         if isinstance(target, ast.Name) and value is not None and _counts(value)
     }

@@ -12,6 +12,7 @@ from neurarch_rules.facts.python_file import (
     FunctionNode,
     PythonFile,
     Site,
+    assigning,
     assignments,
     python_file,
     self_attribute,
@@ -104,7 +105,7 @@ def _is_constant(file: PythonFile, init: FunctionNode, value: ast.expr) -> bool:
     if isinstance(value, ast.Name):
         made = [
             given
-            for node in nodes(init)
+            for node in assigning(init)
             for target, given in assignments(node)
             if isinstance(target, ast.Name) and target.id == value.id and not isinstance(node, ast.AugAssign)
         ]

@@ -53,11 +53,14 @@ _FIELDS: Final[Mapping[type[ast.AST], tuple[str, ...]]] = {
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, operators and contexts (load, store) left out."""
     found: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
-        value = getattr(node, name, None)
+    values = node.__dict__  # what is optional and left out stands in the class
+    for name in _FIELDS[node.__class__]:
+        value = values.get(name)
+        if value is None:
+            continue
         if value.__class__ is list:
             found += value if None not in value else [item for item in value if item is not None]
-        elif value is not None:
+        else:
             found.append(value)
     return found
 
@@ -91,7 +94,11 @@ def _nodes(node: ast.AST) -> tuple[ast.AST, ...]:
 def _by_type(node: ast.AST) -> dict[type[ast.AST], tuple[ast.AST, ...]]:
     found: dict[type[ast.AST], list[ast.AST]] = {}
     for each in nodes(node):
-        found.setdefault(type(each), []).append(each)
+        kind = each.__class__
+        if kind in found:
+            found[kind].append(each)
+        else:
+            found[kind] = [each]
     return {kind: tuple(those) for kind, those in found.items()}
 
 
