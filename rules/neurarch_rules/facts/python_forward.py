@@ -10,7 +10,7 @@ from typing import cast
 from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, FunctionNode, Site, first_argument
 from neurarch_rules.facts.python_shapes import ANY, RECURRENT, Several, Shape, after, flat, found_in, wanted
 from neurarch_rules.facts.python_values import NOTHING, Built, Events, Instance, Layer, Value
-from neurarch_schemas.documents.python_nodes import stored
+from neurarch_schemas.documents.python_nodes import nodes_of, stored
 
 DEPTH = 6
 STEPS = 4_000
@@ -153,6 +153,9 @@ class _Walk:
                 scope.returned += [ANY] if scope.returned else []
 
     def _if(self, node: ast.If, scope: _Scope) -> None:
+        for call in nodes_of(node.test, ast.Call):
+            if getattr(call.func, "id", "") in ("isinstance", "type", "len"):
+                self._forget_names(call, scope)  # what it is decides which branch runs
         before, results = dict(scope.names), []
         for branch in (node.body, node.orelse):
             scope.names = dict(before)
@@ -169,6 +172,10 @@ class _Walk:
     def _forget(self, node: ast.AST, scope: _Scope) -> None:
         for name in stored(node):
             scope.names.pop(name, None)
+
+    def _forget_names(self, node: ast.AST, scope: _Scope) -> None:
+        for name in nodes_of(node, ast.Name):
+            scope.names.pop(name.id, None)
 
     def _assign(self, target: ast.expr, value: Shape | Several, scope: _Scope) -> None:
         if isinstance(target, ast.Name):
