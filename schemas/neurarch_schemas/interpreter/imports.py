@@ -99,6 +99,10 @@ class Imports(Core):
         ours = catalogue.provides(self, name)  # type: ignore[arg-type]  # self is the Machine
         return name in self.modules or ours or self.sources.find(name) is not None
 
+    def has_file(self, name: str) -> bool:
+        """Whether a module is one of a file that would run."""
+        return not catalogue.provides(self, name) and self.sources.find(name.partition(".")[0]) is not None  # type: ignore[arg-type]
+
     def run_module(self, module: PythonModule) -> None:
         """Execute the module's file once."""
         if module.loading or module.file is None:

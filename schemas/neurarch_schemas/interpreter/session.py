@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded, Budgets, Meter, overdue
 from neurarch_schemas.interpreter.kept import Kept
+from neurarch_schemas.interpreter.libraries.catalogue import TABLES_FILLED
 from neurarch_schemas.interpreter.machine import Machine, Site
 from neurarch_schemas.interpreter.project import folders_above
 from neurarch_schemas.interpreter.scopes import Frame
 from neurarch_schemas.interpreter.sources import SourceCache, Sources, rare_collections
 from neurarch_schemas.interpreter.to_tree import convert
-from neurarch_schemas.interpreter.values import Instance, PythonModule, Raised, Unknown, UnknownTruth, Value
+from neurarch_schemas.interpreter.values import Instance, LazyImport, PythonModule, Raised, Unknown, UnknownTruth, Value
 from neurarch_schemas.modules.tree import Module
 
 _RECURSION = 24_000
@@ -105,6 +106,8 @@ class _Run:
     failure: str | None = None
     exceeded: bool = False
     missing: tuple[str, str] | None = None
+    imports_matter: bool = True
+    """Modules that have not run yet may have told others of themselves."""
     lazy: bool = False
     steps: int = 0
     places: dict[str, Place] = field(default_factory=dict)
@@ -196,6 +199,7 @@ class Session:
             not first.exceeded
             and (first.failure or first.reasons or (first.tree is None and first.value is None))
             and not first.missing
+            and first.imports_matter
         ):
             again = self._run(body, {}, eager=True)
             if (not again.failure and len(again.reasons) < max(1, len(first.reasons))) or (
@@ -276,7 +280,20 @@ class Session:
         if machine is not None:
             run.steps = machine.meter.steps
             run.branches = machine.branches
+            run.imports_matter = self._imports_matter(machine)
         return run
+
+    def _imports_matter(self, machine: Machine) -> bool:
+        """Whether running all imports at once, as Python does, may give a construction more than running some."""
+        for name, module in machine.modules.items():
+            if not isinstance(module, PythonModule) or module.file is None or _is_filled(name):
+                continue
+            if name != self.name or "." in name or module.stars:
+                return True
+            for value in module.namespace.values():
+                if value.__class__ is LazyImport and not _is_filled(value.module) and machine.has_file(value.module):
+                    return True
+        return False
 
     def _machine(self, meter: Meter, decisions: dict[Site, bool] | None = None, eager: bool = False) -> Machine:
         return Machine(Sources(self.search_paths, self.cache, self.overlay, self.project), meter, decisions, eager)
@@ -333,6 +350,11 @@ class Session:
         run.places = {path: Place(file, line) for path, (file, line) in conversion.places.items()}
         run.reasons.extend(machine.taints)
         run.reasons.extend(conversion.problems)
+
+
+def _is_filled(name: str) -> bool:
+    """Whether a module is of a library that fills its tables where it defines them, so that no import adds to them."""
+    return name.partition(".")[0] in TABLES_FILLED
 
 
 def _joined(expression: str) -> bool:
