@@ -40,23 +40,28 @@ def pooling(hidden: int, inner: int) -> Module:
     )
 
 
-def vision_model(config: ModelConfig) -> Module:
-    hidden, patch = config.integer("width"), config.integer("patch_size")
-    inner = int(hidden * config.number("mlp_ratio"))
-    side = config.integer("image_size", IMAGE_SIDE) // patch
-    block = timm_block(hidden, config.integer("heads", HEADS), inner)
+def siglip(hidden: int, heads: int, inner: int, layers: int, patch: int, image_side: int) -> Module:
+    """SigLIP's encoder as timm has it, with the pooling that these models keep and do not run."""
+    side = image_side // patch
     patches = Module("PatchEmbedding", children=children(proj=convolution(3, hidden, (patch, patch))))
     model = Module(
         "VisionModel",
         (Tensor("pos_embed", (1, side * side, hidden)),),
         children(
             patch_embed=patches,
-            blocks=uniform(block, config.integer("layers")),
+            blocks=uniform(timm_block(hidden, heads, inner), layers),
             norm=layer_norm(hidden),
             attn_pool=pooling(hidden, inner),
         ),
     )
     return in_part(model, "vision")
+
+
+def vision_model(config: ModelConfig) -> Module:
+    hidden, patch = config.integer("width"), config.integer("patch_size")
+    inner = int(hidden * config.number("mlp_ratio"))
+    side, heads = config.integer("image_size", IMAGE_SIDE), config.integer("heads", HEADS)
+    return siglip(hidden, heads, inner, config.integer("layers"), patch, side)
 
 
 def build(config: ModelConfig) -> Module:
