@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from neurarch_schemas.interpreter.scopes import Frame, function_facts
+from neurarch_schemas.interpreter.scopes import Frame, names_class
 from neurarch_schemas.interpreter.values import (
     INSTANCE_TYPES,
     MISSING,
@@ -385,7 +385,7 @@ def _locals(machine: Machine) -> Value:
 def frame_locals(frame: Frame) -> dict[str, Value]:
     """The local variables of a call, with ``__class__`` where the function speaks of it or of ``super``."""
     found = {name: value for name, value in frame.locals.items() if not name.startswith("<")}
-    if frame.function is not None and function_facts(frame.function.node).names_class:
+    if frame.function is not None and names_class(frame.function.node):
         scope: Frame | None = frame
         while scope is not None and scope.class_cell is None:
             scope = scope.parent

@@ -56,6 +56,10 @@ class LazyFunction(ast.FunctionDef):
         if not cut.is_plain:
             self.args, self.returns = placeholder.args, placeholder.returns
 
+    def speaks_of(self, *words: str) -> bool:
+        """Whether one of these stands anywhere in its text."""
+        return any(word in self._cut.text for word in words)
+
     def read(self, name: str) -> Any:
         """Parse it, and give one of its fields. Raises RecursionError, MemoryError."""
         function = _parsed(self._cut)

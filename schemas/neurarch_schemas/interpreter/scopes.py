@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
+from neurarch_schemas.interpreter.lazy_functions import LazyFunction
 from neurarch_schemas.interpreter.values import PythonModule, Value
 
 if TYPE_CHECKING:
@@ -46,52 +48,59 @@ class Frame:
         """The frame that called this one, for programs that look at the stack."""
 
 
-class FunctionFacts:
+class FunctionFacts(NamedTuple):
     """What the body of a function says about it; worked out at the first call."""
 
-    __slots__ = ("global_names", "names_class", "nonlocals", "yields")
-
-    def __init__(
-        self,
-        yields: bool,
-        names_class: bool,
-        global_names: frozenset[str] | None,
-        nonlocals: frozenset[str] | None,
-    ) -> None:
-        self.yields = yields
-        self.names_class = names_class
-        self.global_names = global_names
-        self.nonlocals = nonlocals
+    yields: bool = False
+    global_names: frozenset[str] | None = None
+    nonlocals: frozenset[str] | None = None
 
 
+_PLAIN = FunctionFacts()
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def function_facts(node: FunctionNode) -> FunctionFacts:
     """Remembered on the node, which lives as long as the parsed file."""
-    known = getattr(node, "_facts", None)
+    known: FunctionFacts | None = getattr(node, "_facts", None)
     if known is None:
-        yields = False
-        names_class = False
-        global_names: set[str] = set()
-        nonlocals: set[str] = set()
-        pending: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
-        while pending:
-            each = pending.pop()
-            kind = each.__class__
-            if kind is ast.Yield or kind is ast.YieldFrom:
-                yields = True
-            elif kind is ast.Global:
-                global_names.update(each.names)  # type: ignore[attr-defined]  # kind says which node it is
-            elif kind is ast.Nonlocal:
-                nonlocals.update(each.names)  # type: ignore[attr-defined]
-            elif kind is ast.Name:
-                names_class = names_class or each.id in ("super", "__class__")  # type: ignore[attr-defined]
-            if kind not in _SCOPES and kind is not ast.Name and kind is not ast.Constant:
-                pending.extend(ast.iter_child_nodes(each))
-        known = FunctionFacts(yields, names_class, frozenset(global_names) or None, frozenset(nonlocals) or None)
-        node._facts = known  # type: ignore[union-attr]  # our own mark on the node
+        plain = node.__class__ is LazyFunction and not node.speaks_of("yield", "global", "nonlocal")
+        known = node._facts = _PLAIN if plain else _facts(node)  # type: ignore[union-attr]  # our own mark on the node
     return known
+
+
+def _facts(node: FunctionNode) -> FunctionFacts:
+    yields = False
+    global_names: set[str] = set()
+    nonlocals: set[str] = set()
+    for each in _own_nodes(node):
+        kind = each.__class__
+        if kind is ast.Yield or kind is ast.YieldFrom:
+            yields = True
+        elif kind is ast.Global:
+            global_names.update(each.names)  # type: ignore[attr-defined]  # kind says which node it is
+        elif kind is ast.Nonlocal:
+            nonlocals.update(each.names)  # type: ignore[attr-defined]
+    return FunctionFacts(yields, frozenset(global_names) or None, frozenset(nonlocals) or None)
+
+
+def names_class(node: FunctionNode) -> bool:
+    """Whether a function speaks of its class, which it can then tell among its variables."""
+    return any(isinstance(each, ast.Name) and each.id in ("super", "__class__") for each in _own_nodes(node))
+
+
+def _own_nodes(node: FunctionNode) -> Iterator[ast.AST]:
+    """The nodes of a body, those of functions and classes in it left aside."""
+    pending: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+    while pending:
+        each = pending.pop()
+        yield each
+        if each.__class__ not in _SCOPES:
+            for value in vars(each).values():
+                if isinstance(value, ast.AST):
+                    pending.append(value)
+                elif value.__class__ is list:
+                    pending += [item for item in value if isinstance(item, ast.AST)]
 
 
 def assigned_names(body: list[ast.stmt]) -> set[str]:
