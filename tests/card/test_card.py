@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from neurarch_lsp.__main__ import main
-from neurarch_lsp.card.assumptions import Assumptions
+from neurarch_lsp.card.assumptions import Assumptions, from_settings
 from neurarch_lsp.card.build import build_card
 from neurarch_lsp.card.sections.fields import compact
 from neurarch_lsp.card.similar import catalogue
@@ -21,6 +21,7 @@ from neurarch_lsp.render.card_html import card_html, card_svg
 from neurarch_lsp.render.card_markdown import card_markdown
 from neurarch_lsp.render.card_text import card_text, sparkline
 from neurarch_rules.engine.analyse import analyse_text
+from neurarch_rules.engine.options import Serving
 from neurarch_schemas.analysis import Analysis
 
 ROOT = Path(__file__).parent.parent.parent
@@ -346,3 +347,32 @@ def test_assumptions_change_the_card() -> None:
     few = section("serving", assumed=Assumptions(batch=1, context=8192))
     many = section("serving", assumed=Assumptions(batch=64, context=8192))
     assert many["cache_bytes"] == 64 * few["cache_bytes"]
+
+
+def test_settings_say_what_a_card_assumes_and_the_command_line_says_it_louder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tern" / "config.json"
+    file.parent.mkdir()
+    file.write_text(TERN.read_text(encoding="utf-8"))
+    settings = (
+        'gpu = "A100-80GB"\ngpus = 4\nusd-per-hour = 1.5\ncontext = 4096\nbatch = 8\ncache-levels-kib = [1, 2, 3]\n'
+    )
+    (tmp_path / "neurarch-lsp.toml").write_text(f"[serving]\n{settings}")
+    assert main(["--report", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert "of one A100-80GB at 100%" in printed
+    assert "on 4 x A100-80GB" in printed
+    assert "at 1.5 USD per device and hour" in printed
+    assert "for 8 x 4,096 tokens" in printed
+    assert "Very high from 3 KiB" in printed
+    louder = ["--assume", "gpu=H200", "--assume", "batch=1"]
+    assert main(["--report", str(file), *louder, "--output-format", "json", "--card"]) == 0
+    card = json.loads(capsys.readouterr().out)[0]["card"]
+    assert (card["training"]["gpu"], card["training"]["gpus"], card["serving"]["batch"]) == ("H200", 4, 1)
+    assert card["cache"]["level"] == "Very high"
+
+
+def test_a_gpu_that_no_catalogue_holds_leaves_the_default() -> None:
+    assert from_settings(Serving(gpu="Abacus-8GB", gpu_memory_gib=8)).gpu == Assumptions().gpu
+    assert from_settings(Serving(tensor_parallel=4, pipeline_parallel=2)).gpus == 8

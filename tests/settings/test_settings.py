@@ -39,6 +39,8 @@ kv-cache-gb = 8.5
 kv-cache-dtype = "float8_e4m3fn"
 tensor-parallel = 2
 gpu = "H100-80GB"
+usd-per-hour = 2.5
+cache-levels-kib = [32, 64, 128]
 
 [limits]
 deep-attention-layers = 60
@@ -68,6 +70,8 @@ def test_published_schema_is_true() -> None:
         ("", True),
         ("serving.context = 0", False),
         ('serving.context = "8192"', False),
+        ("serving.cache-levels-kib = [64, 192]", False),
+        ("serving.usd-per-hour = 0", False),
         ("nonsense = 1", False),
         ('severity.remote-code = "loud"', False),
         ('[[ignores]]\nfile = "a"\nreason = "x"\nrulez = []', False),
@@ -96,6 +100,7 @@ def test_every_setting_reaches_the_options() -> None:
     assert options.ignores[0].pointer == "/num_attention_heads"
     assert (options.serving.context, options.serving.batch, options.serving.kv_cache_gb) == (32768, 4, 8.5)
     assert options.serving.tensor_parallel == 2
+    assert (options.serving.usd_per_hour, options.serving.cache_levels_kib) == (2.5, (32, 64, 128))
     assert options.limits.deep_attention_layers == 60
     assert options.limits.full_mha_kib_per_token == 128
     assert options.transformers_version == "5.2"
@@ -158,3 +163,10 @@ def test_a_gpu_whose_memory_nobody_knows_is_refused(tmp_path: Path, gpu: str, is
     else:
         with pytest.raises(SettingsError, match="H100-80GB"):
             resolver.options_for(str(tmp_path / "config.json"))
+
+
+def test_cache_levels_must_rise(tmp_path: Path) -> None:
+    path = tmp_path / "neurarch-lsp.toml"
+    path.write_text("serving.cache-levels-kib = [64, 32, 512]")
+    with pytest.raises(SettingsError, match="must rise"):
+        Resolver(config=str(path)).options_for(str(tmp_path / "config.json"))

@@ -39,6 +39,10 @@ class Serving(NamedTuple):
     gpu_memory_gib: float | None = None
     gpus: int | None = None
     engine: str | None = None
+    usd_per_hour: float | None = None
+    """Price of one GPU and hour, for reports."""
+    cache_levels_kib: tuple[int, ...] | None = None
+    """KiB per token from which reports call a cache moderate, high and very high."""
 
 
 class Limits(NamedTuple):
@@ -107,7 +111,8 @@ def ignore_from(entry: Mapping[str, Any]) -> Ignore:
 def _known(data: Mapping[str, Any], section: Serving | Limits) -> dict[str, Any]:
     """The settings of a section under their names here; unknown ones are left to validation."""
     named = {key.replace("-", "_"): value for key, value in data.items()}
-    return {name: value for name, value in named.items() if name in section._fields}
+    known = {name: value for name, value in named.items() if name in section._fields}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
 
 
 __all__ = ["Ignore", "Level", "Limits", "Options", "Python", "Serving", "Severity", "ignore_from", "options_from"]

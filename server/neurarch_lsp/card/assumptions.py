@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from neurarch_schemas.record import Record
+
+if TYPE_CHECKING:
+    from neurarch_rules.engine.options import Serving
 
 CACHE_LEVELS_KIB = (("Low", 0), ("Moderate", 64), ("High", 192), ("Very high", 512))
 """Level of a KV cache from this many KiB per token on: a quarter, three quarters and twice the 256 KiB of 64 layers
@@ -13,6 +18,8 @@ class Assumptions(Record):
     """``context`` None: the declared maximum. Training runs ``epochs`` over ``samples`` sequences of ``length``."""
 
     context: int | None = None
+    served_context: int = 8192
+    """Tokens that serving is told for; no longer than the context."""
     batch: int = 1
     cache_dtype: str | None = None
     cache_levels: tuple[tuple[str, int], ...] = CACHE_LEVELS_KIB
@@ -40,3 +47,21 @@ class Assumptions(Record):
     """A folder of configs to search for similar models besides the published ones."""
     expand: bool = False
     """Whether the structure table lists every layer."""
+
+
+def from_settings(serving: Serving) -> Assumptions:
+    """What a settings file, or an editor, says of serving; a GPU that is not in the catalogue is left out."""
+    from neurarch_schemas.accounting.hardware import find_device
+
+    defaults = Assumptions()
+    levels = serving.cache_levels_kib
+    names = [name for name, _ in CACHE_LEVELS_KIB]
+    return Assumptions(
+        served_context=serving.context,
+        batch=serving.batch,
+        cache_dtype=serving.kv_cache_dtype,
+        gpu=serving.gpu if serving.gpu and find_device(serving.gpu) else defaults.gpu,
+        gpus=serving.gpus or (serving.tensor_parallel or 1) * (serving.pipeline_parallel or 1),
+        usd_per_hour=serving.usd_per_hour,
+        cache_levels=defaults.cache_levels if levels is None else tuple(zip(names, (0, *levels), strict=True)),
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from neurarch_lsp.card import sources
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from neurarch_lsp.render.card_blocks import Card
 
 USAGE_ERROR = 2
+Assume = Callable[[str], "Assumptions"]
+"""By the name of a file: what its card assumes."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,9 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
         return _usage(f"--context takes positive lengths, not {arguments.context!r}")
     if form is None:
         return _usage(f"--report prints {', '.join(REPORT_FORMATS)}, not {arguments.output_format!r}")
-    assumed = assumptions(arguments.assume or (), contexts, expand=arguments.expand)
-    if isinstance(assumed, str):
-        return _usage(assumed)
+    wrong = assumptions(arguments.assume or (), contexts, expand=arguments.expand)
+    if isinstance(wrong, str):
+        return _usage(wrong)
+    assume = partial(_assumed, tuple(arguments.assume or ()), contexts, arguments.expand)
     python = next((path for path in arguments.paths if is_python(path)), None)
     if form == "svg" and python is not None:
         return _usage(f"svg is the drawing of a config, and {python} is Python: ask for html, markdown, text or json")
@@ -50,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _usage("json holds all models in one file: -o FILE.json")
         from neurarch_lsp.cli.report_folder import write_folder
 
-        return write_folder(arguments.paths, arguments.output, form, assumed)
+        return write_folder(arguments.paths, arguments.output, form, assume)
     if len(names) > 1 and form in PAGES:
         return _usage(f"{form} is one page a model, and {len(names):,} are asked for: -o FOLDER takes a page each")
     loaded = [sources.load(name, arguments.stdin_filename) for name in names]
@@ -60,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     if folders and not loaded:
         print(f"neurarch-lsp: no model configuration below {', '.join(folders)}", file=sys.stderr)
     text = (
-        _json(loaded, contexts, assumed, with_card=arguments.card)
+        _json(loaded, contexts, assume, with_card=arguments.card)
         if form == "json"
-        else _text(loaded, form, contexts, assumed, tensors=arguments.tensors)
+        else _text(loaded, form, contexts, assume, tensors=arguments.tensors)
     )
     if arguments.output:
         try:
@@ -75,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return USAGE_ERROR if any(source.missing for source in loaded) else 0
 
 
-def _json(loaded: Sequence[sources.Source], contexts: Sequence[int], assumed: Assumptions, *, with_card: bool) -> str:
+def _json(loaded: Sequence[sources.Source], contexts: Sequence[int], assume: Assume, *, with_card: bool) -> str:
     import json
 
     entries: list[Entry] = []
@@ -86,15 +90,15 @@ def _json(loaded: Sequence[sources.Source], contexts: Sequence[int], assumed: As
         if source.analysis is None:
             entries.append(failed_entry(source.name, source.error or "nothing is known"))
             continue
-        entries.append(entry(source.name, with_known_base(source.analysis), contexts, assumed.cache_dtype))
+        entries.append(entry(source.name, with_known_base(source.analysis), contexts, assume(source.name).cache_dtype))
         if with_card:
-            sections = card_of(source, assumed).sections
+            sections = card_of(source, assume).sections
             entries[-1]["card"] = {section.key: dict(section.data) for section in sections}
     return json.dumps(entries, indent=2) + "\n"
 
 
 def _text(
-    loaded: Sequence[sources.Source], form: str, contexts: Sequence[int], assumed: Assumptions, *, tensors: bool
+    loaded: Sequence[sources.Source], form: str, contexts: Sequence[int], assume: Assume, *, tensors: bool
 ) -> str:
     pieces: list[str] = []
     for source in loaded:
@@ -102,19 +106,26 @@ def _text(
             pieces.append("\n".join(python_text(source.name, search_paths(source.name))) + "\n")
             continue
         if source.python:
-            pieces.append(render_card(card_of(source, assumed), form))
+            pieces.append(render_card(card_of(source, assume), form))
         if source.analysis is None:
             continue
         if form == "text" and tensors:
             from neurarch_lsp.render.report_text import report_text
 
-            pieces.append(report_text(source.name, source.analysis.informed, contexts, assumed.cache_dtype))
+            pieces.append(report_text(source.name, source.analysis.informed, contexts, assume(source.name).cache_dtype))
         else:
-            pieces.append(render_card(card_of(source, assumed), form))
+            pieces.append(render_card(card_of(source, assume), form))
     return "\n".join(pieces)
 
 
-def card_of(source: sources.Source, assumed: Assumptions) -> Card:
+def _assumed(pairs: Sequence[str], contexts: Sequence[int], expand: bool, name: str) -> Assumptions:
+    """What a card of this file assumes: the settings that apply to it, and above them what the command asks for."""
+    found = assumptions(pairs, contexts, expand=expand, serving=options_of(name).serving)
+    assert not isinstance(found, str)  # whatever the settings say, the command's own words were read before
+    return found
+
+
+def card_of(source: sources.Source, assume: Assume) -> Card:
     """The card of a source that was read, with what the rules say under the settings that apply to it."""
     if source.python:
         from neurarch_lsp.card.python_card import python_card
@@ -124,7 +135,9 @@ def card_of(source: sources.Source, assumed: Assumptions) -> Card:
     from neurarch_rules.engine.run import check
 
     assert source.analysis is not None
-    return build_card(source.name, source.analysis, check(source.analysis, options_of(source.name)), assumed)
+    return build_card(
+        source.name, source.analysis, check(source.analysis, options_of(source.name)), assume(source.name)
+    )
 
 
 def render_card(card: Card, form: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_rules.engine.options import Serving
 
 REPORT_FORMATS = ("text", "json", "markdown", "html", "svg")
 PAGES = ("html", "svg")
@@ -46,14 +47,17 @@ def context_lengths(text: str | None) -> tuple[int, ...] | None:
     return tuple(int(piece) for piece in pieces)
 
 
-def assumptions(pairs: Sequence[str], contexts: Sequence[int], *, expand: bool) -> Assumptions | str:
-    """The assumptions of a card, or what is wrong with how they were given."""
-    from neurarch_lsp.card.assumptions import Assumptions
+def assumptions(
+    pairs: Sequence[str], contexts: Sequence[int], *, expand: bool, serving: Serving | None = None
+) -> Assumptions | str:
+    """The assumptions of a card: what is asked for, above what settings say; or what is wrong with how it was asked."""
+    from neurarch_lsp.card.assumptions import Assumptions, from_settings
     from neurarch_schemas.accounting.hardware import devices, find_device
     from neurarch_schemas.accounting.training import find_recipe, recipes
     from neurarch_schemas.record import replace
 
-    found = Assumptions(context=contexts[0] if contexts else None, expand=expand)
+    base = Assumptions() if serving is None else from_settings(serving)
+    found = replace(base, context=contexts[0] if contexts else None, expand=expand)
     kinds = Assumptions.__annotations__.items()
     known = {name: kind for name, kind in kinds if name != "expand"}
     for pair in pairs:

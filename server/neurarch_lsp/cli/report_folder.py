@@ -15,14 +15,14 @@ from neurarch_lsp.render.card_html import style
 from neurarch_schemas.accounting.quantities import binary_bytes, count
 
 if TYPE_CHECKING:
-    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_lsp.cli.report import Assume
 
 NUMBER = ' class="n"'
 NUMERIC = (2, 3, 4)
 ENDINGS = {"html": ".html", "markdown": ".md", "svg": ".svg", "text": ".txt"}
 
 
-def write_folder(paths: Sequence[str], target: str, form: str, assumed: Assumptions) -> int:
+def write_folder(paths: Sequence[str], target: str, form: str, assume: Assume) -> int:
     """2 when an input is missing, else 0. Files that describe no model are left out."""
     os.makedirs(target, exist_ok=True)
     rows: list[tuple[str, ...]] = []
@@ -35,7 +35,7 @@ def write_folder(paths: Sequence[str], target: str, form: str, assumed: Assumpti
                 missing |= source.missing
                 print(f"{name}: {source.error}", file=sys.stderr)
                 continue
-            card = card_of(source, assumed)
+            card = card_of(source, assume)
             place = "" if source.python else os.path.relpath(name, path) if os.path.isdir(path) else name
             file = _file_name(place, card.title, used) + ENDINGS[form]
             _write(os.path.join(target, file), render_card(card, form))

@@ -61,18 +61,11 @@ async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str]
 
 
 def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
-    from neurarch_lsp.card.assumptions import Assumptions
+    from neurarch_lsp.card.assumptions import from_settings
     from neurarch_lsp.card.build import build_card
 
     assert analysed.analysis is not None
-    serving = analysed.options.serving
-    defaults = Assumptions()
-    assumed = Assumptions(
-        batch=serving.batch,
-        cache_dtype=serving.kv_cache_dtype,
-        gpu=serving.gpu or defaults.gpu,
-        gpus=serving.gpus or defaults.gpus,
-    )
+    assumed = from_settings(analysed.options.serving)
     config = analysed.analysis.config
     title = f"{(config.model_type if config else '') or 'model'} report"
     card = build_card(analysed.document.path or title, analysed.analysis, analysed.findings, assumed)

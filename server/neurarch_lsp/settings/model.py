@@ -49,6 +49,22 @@ class ServingModel(_Table):
     gpu_memory_gib: float | None = Field(None, gt=0, strict=False, description="Memory of one GPU in GiB.")
     gpus: Positive | None = Field(None, description="Number of GPUs; default: tensor-parallel x pipeline-parallel.")
     engine: str | None = Field(None, description='Serving engine, such as "vllm", "sglang" or "transformers".')
+    usd_per_hour: float | None = Field(
+        None, gt=0, strict=False, description="Price of one GPU and hour in reports; default: a dated list price."
+    )
+    cache_levels_kib: list[Positive] | None = Field(
+        None,
+        min_length=3,
+        max_length=3,
+        description="KiB per token from which reports call a KV cache moderate, high and very high: [64, 192, 512].",
+    )
+
+    @model_validator(mode="after")
+    def _levels_rise(self) -> ServingModel:
+        levels = self.cache_levels_kib
+        if levels is not None and sorted(set(levels)) != levels:
+            raise ValueError("cache-levels-kib must rise")
+        return self
 
     @model_validator(mode="after")
     def _gpu_is_known(self) -> ServingModel:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from neurarch_lsp.card.assumptions import Assumptions
     from neurarch_schemas.analysis import Analysis
 
-SERVED_CONTEXT = 8192
-
 
 def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     weights, config = analysis.weights, analysis.config
@@ -39,7 +37,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     def cache_bytes(length: int) -> int:
         return size_in_bytes(cached_scalars(analysis, assumed, length), dtype)
 
-    context = min(sequence_length(analysis, assumed), assumed.context or SERVED_CONTEXT)
+    context = min(sequence_length(analysis, assumed), assumed.context or assumed.served_context)
     one = cache_bytes(context)
     found = [
         fit(each, stored, cache_bytes, context=context, batch=assumed.batch, reserve=assumed.reserve)
