@@ -27,21 +27,38 @@ class Fault:
 
 
 Axes = tuple[str, ...]
+TOKENS = "tokens"
+"""The axis of tokens where the code gives it no name."""
 
 
 def faults(found: ClassFacts, method: FunctionNode) -> Iterator[Fault]:
     """In a method that unpacks the shape of its input as (batch, tokens, width)."""
-    walk = _Walk(found, method)
+    walk = _Walk(found, method, _is_merged(method))
     for statement in method.body:
         walk.statement(statement)
     yield from walk.found
 
 
+def _is_merged(method: FunctionNode) -> bool:
+    """A view back to (batch, tokens, width): what came in had these three axes."""
+    return any(
+        getattr(call.func, "attr", "") in ("view", "reshape") and len(call.args) == 3 and _is_rest(call.args[1])
+        for call in nodes_of(method, ast.Call)
+        if not isinstance(call.args[0] if call.args else None, ast.BinOp)
+    )
+
+
+def _is_rest(node: ast.expr) -> bool:
+    return ast.unparse(node) == "-1"
+
+
 class _Walk:
-    def __init__(self, owner: ClassFacts, method: FunctionNode) -> None:
+    def __init__(self, owner: ClassFacts, method: FunctionNode, is_merged: bool) -> None:
         self.owner = owner
+        self.is_merged = is_merged
         self.parameters = {item.arg for item in method.args.args[1:]}
         self.names: dict[str, Axes] = {}
+        self.depth = 0
         self.found: list[Fault] = []
 
     def statement(self, node: ast.stmt) -> None:
@@ -51,12 +68,15 @@ class _Walk:
         elif isinstance(node, ast.Return | ast.Expr) and node.value is not None:
             self.of(node.value)
         elif isinstance(node, ast.If):
-            before = dict(self.names)
+            before, after = dict(self.names), []
             for branch in (node.body, node.orelse):
                 self.names = dict(before)
                 for inner in branch:
                     self.statement(inner)
-            self.names = {name: axes for name, axes in before.items() if name not in stored(node)}
+                after.append(self.names)
+            self.names = {name: axes for name, axes in after[0].items() if after[1].get(name) == axes}
+        elif isinstance(node, ast.AugAssign):
+            self.of(node.value)  # in place: the axes stay
         elif not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             for name in stored(node):
                 self.names.pop(name, None)
@@ -73,6 +93,9 @@ class _Walk:
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
+            owner = _first_size_of(value)
+            if owner in self.parameters and owner not in self.names and self.is_merged:
+                self.names[owner] = (target.id, TOKENS, "?")
             axes = self.of(value)
             self.names.pop(target.id, None)
             if axes is not None:
@@ -80,12 +103,21 @@ class _Walk:
         elif isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else None
             shared = None if parts is not None else self._each(value)
+            several = self._several(value, len(target.elts))
             for number, item in enumerate(target.elts):
-                axes = self.of(parts[number]) if parts is not None else shared
+                axes = self.of(parts[number]) if parts is not None else several[number] if several else shared
                 if isinstance(item, ast.Name):
                     self.names.pop(item.id, None)
                     if axes is not None:
                         self.names[item.id] = axes
+
+    def _several(self, value: ast.expr, count: int) -> list[Axes | None] | None:
+        """What a call of a function of the file returns, in parts."""
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+            return None
+        own = self.owner.file.functions.get(value.func.id)
+        returned = None if own is None else self._returned(own[1], value)
+        return returned if isinstance(returned, list) and len(returned) == count else None
 
     def _each(self, value: ast.expr) -> Axes | None:
         """What each part of ``qkv.chunk(3, dim=-1)``, or of a comprehension over it, is."""
@@ -143,11 +175,33 @@ class _Walk:
             axes = [self.of(item) for item in node.args[:3]]
             self._attended(axes[0], node)
             return axes[0]
+        own = self.owner.file.functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if own is not None:
+            returned = self._returned(own[1], node)
+            return returned if isinstance(returned, tuple) else None
         if qualified in ("torch.softmax", "torch.nn.functional.softmax", "torch.nn.functional.dropout") and node.args:
             return self.of(node.args[0])
         if qualified is None and isinstance(node.func, ast.Attribute):
             return self._method(node, node.func)
         return None
+
+    def _returned(self, function: FunctionNode, node: ast.Call) -> Axes | list[Axes | None] | None:
+        """What a function of the file returns: a tensor, or several."""
+        returns = nodes_of(function, ast.Return)
+        if self.depth >= 2 or len(returns) != 1 or returns[0].value is None or node.keywords:
+            return None
+        inner = _Walk(self.owner, function, False)
+        inner.depth = self.depth + 1
+        inner.parameters = set()
+        for item, given in zip(function.args.args, node.args, strict=False):
+            axes = self.of(given)
+            if axes is not None:
+                inner.names[item.arg] = axes
+        for statement in function.body:
+            if statement is not returns[0]:
+                inner.statement(statement)
+        value = returns[0].value
+        return [inner.of(item) for item in value.elts] if isinstance(value, ast.Tuple) else inner.of(value)
 
     def _method(self, node: ast.Call, method: ast.Attribute) -> Axes | None:
         axes = self.of(method.value)
@@ -171,9 +225,12 @@ class _Walk:
         return None
 
     def _viewed(self, axes: Axes, texts: list[str], node: ast.Call) -> Axes | None:
+        tokens = self._tokens(axes)
+        folded = texts[:1] and texts[0].startswith(f"{axes[0]} * ")
+        if folded and len(texts) == len(axes) == 3 and tokens == axes[1] and texts[1] in ("-1", tokens):
+            self.found.append(Fault(self.owner.site(node), "split", ", ".join(axes), ", ".join(texts)))
         if len(texts) < 3 or texts[0] != axes[0] or any("*" in text and axes[0] in text for text in texts):
             return None
-        tokens = self._tokens(axes)
         if tokens is not None and tokens in texts and texts[1] != "1":
             before, after = axes.index(tokens), texts.index(tokens)
             crosses = len(texts) != len(axes) and before != after and not (before > 1 and axes[1] == texts[1])
@@ -204,6 +261,17 @@ class _Walk:
                 self.found.append(Fault(site, "over-heads", ", ".join(axes), ""))
 
 
+def _first_size_of(value: ast.expr) -> str | None:
+    """``x.size(0)`` and ``x.shape[0]`` -> x."""
+    if isinstance(value, ast.Call) and ast.unparse(value).endswith(".size(0)"):
+        owner = value.func.value if isinstance(value.func, ast.Attribute) else None
+    elif isinstance(value, ast.Subscript) and ast.unparse(value).endswith(".shape[0]"):
+        owner = value.value.value if isinstance(value.value, ast.Attribute) else None
+    else:
+        return None
+    return owner.id if isinstance(owner, ast.Name) else None
+
+
 def _shape_of(value: ast.expr) -> str | None:
     """``x.shape`` and ``x.size()`` -> x."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "size":
@@ -214,4 +282,5 @@ def _shape_of(value: ast.expr) -> str | None:
 
 
 def reads_shape(method: FunctionNode) -> bool:
-    return any(isinstance(node.targets[0], ast.Tuple) for node in nodes_of(method, ast.Assign))
+    """It gives a name to sizes of a tensor."""
+    return any(_shape_of(node.value) or _first_size_of(node.value) for node in nodes_of(method, ast.Assign))

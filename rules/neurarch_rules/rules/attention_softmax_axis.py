@@ -56,6 +56,7 @@ class _Method:
 
     def findings(self) -> Iterator[Finding]:
         """Of each product of weights and values, the softmax the weights come from."""
+        yield from self._summed_by_letter()
         for node in (*nodes_of(self.method, ast.BinOp), *nodes_of(self.method, ast.Call)):
             sides = self._sides(node)
             softmax = None if sides is None else self._softmax(sides[0], node, 0)
@@ -71,9 +72,38 @@ class _Method:
             elif axis == -2 or axis == 0 or (rank is not None and axis < rank - 1):
                 yield self._finding(softmax, f"dim={axis} is not the last axis, over which the values are summed")
 
-    def _finding(self, softmax: ast.Call, what: str) -> Finding:
+    def _summed_by_letter(self) -> Iterator[Finding]:
+        """``einsum("bijh,bjhd->bihd", weights, values)`` sums over j: so has the softmax of the weights to do."""
+        for node in nodes_of(self.method, ast.Call):
+            equation = node.args[0] if len(node.args) == 3 and last_name(node) == "einsum" else None
+            if not isinstance(equation, ast.Constant) or not isinstance(equation.value, str):
+                continue
+            softmax = self._softmax(node.args[1], node, 0)
+            terms, _, output = equation.value.replace(" ", "").partition("->")
+            weights, _, values = terms.partition(",")
+            summed = [letter for letter in weights if letter in values and letter not in output]
+            axis = None if softmax is None else self._axis(softmax)
+            if softmax is None or axis is None or len(summed) != 1 or not weights.isalpha():
+                continue
+            if (
+                self._is_unknown(softmax)
+                or self._scores(softmax, 0) is None
+                or not -len(weights) <= axis < len(weights)
+            ):
+                continue
+            if weights[axis] != summed[0]:
+                right = weights.index(summed[0])
+                yield self._finding(
+                    softmax, f"dim={axis} runs over {weights[axis]}, and the values are summed over {summed[0]}", right
+                )
+
+    def _is_unknown(self, softmax: ast.Call) -> bool:
+        given = self._given(softmax)
+        return given is not None and not isinstance(given, ast.Constant | ast.UnaryOp)
+
+    def _finding(self, softmax: ast.Call, what: str, right: int = -1) -> Finding:
         return Finding(
-            f"{what}: the weights of a query do not add up to one, silently; pass dim=-1",
+            f"{what}: the weights of a query do not add up to one, silently; pass dim={right}",
             self.found.site(softmax).place,
         )
 
@@ -116,16 +146,19 @@ class _Method:
 
     def _axis(self, call: ast.Call) -> int | None:
         """None where none is given; -1 where it is not known."""
+        given = self._given(call)
+        return None if given is None else _number(given)
+
+    def _given(self, call: ast.Call) -> ast.expr | None:
+        """The argument dim of a softmax."""
         layer = self_attribute(call.func)
         if layer is not None:
             values = self.found.assigned[layer]
             made = values[0] if len(values) == 1 else None
-            given = argument(made, "dim", 0) if isinstance(made, ast.Call) else ast.Constant(-1)
-        elif self.found.file.qualified(call.func) in SOFTMAX:
-            given = argument(call, "dim", 1)
-        else:
-            given = argument(call, "dim", 0)
-        return None if given is None else _number(given)
+            return argument(made, "dim", 0) if isinstance(made, ast.Call) else ast.Name("unknown")
+        if self.found.file.qualified(call.func) in SOFTMAX:
+            return argument(call, "dim", 1)
+        return argument(call, "dim", 0)
 
     def _scores(self, softmax: ast.Call, depth: int) -> ast.AST | None:
         """The product of queries and keys that a softmax is given, whatever scales and masks it."""
@@ -143,6 +176,8 @@ class _Method:
         sides = self._sides(value)
         if sides is not None:
             return value if _is_transposed(sides[1]) else None
+        if isinstance(value, ast.Call) and last_name(value) == "einsum":
+            return value
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div | ast.Mult | ast.Add | ast.Sub):
             return self._product(value.left, value, depth + 1)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in KEEPING:
