@@ -12,9 +12,12 @@ from neurarch_schemas import architectures
 from neurarch_schemas.accounting.checkpoint import predicted_checkpoint
 from neurarch_schemas.accounting.quantization.names import Name, Names, canonical
 from neurarch_schemas.accounting.quantization.plan import Plan, read_plan
+from neurarch_schemas.accounting.quantization.predict import predict
 from neurarch_schemas.accounting.quantization.schemes import Awq, EightBit, Gptq, PackedIntegers
 from neurarch_schemas.config.read import read_config
 from neurarch_schemas.documents.json_value import JSONValue
+from neurarch_schemas.modules.layers import linear
+from neurarch_schemas.modules.tree import Module, children, stack
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -155,3 +158,17 @@ def test_mxfp4_experts_of_a_published_model() -> None:
     found = predicted_checkpoint(architectures.build(config), config)
     assert found is not None
     assert found.bytes == 13_761_264_768
+
+
+def test_experts_listed_one_by_one_are_looked_up_once() -> None:
+    """As modeling code of others lists them: 4,000 in each of 30 layers are more than are looked up one by one."""
+    expert = Module("MLP", children=children(w1=linear(64, 32, bias=False), w2=linear(32, 64, bias=False)))
+    mlp = Module("MoE", children=children(experts=stack(expert, times=4000)))
+    tree = Module("Model", children=children(layers=stack(Module("Layer", children=children(mlp=mlp)), times=30)))
+    plan = read_plan({"quant_method": "fp8", "weight_block_size": [32, 32], "modules_to_not_convert": ["layers.7.mlp"]})
+    assert isinstance(plan, Plan)
+    found = predict(tree, plan, "bfloat16")
+    assert found is not None
+    assert found.schemes == (("FP8 in blocks of 32x32", 29 * 4000 * 2),)
+    assert found.scale_scalars == 29 * 4000 * 2 * 2
+    assert found.bytes == 29 * 4000 * 2 * (64 * 32 + 2 * 4) + 4000 * 2 * 64 * 32 * 2

@@ -101,7 +101,8 @@ def _cycle(stack: Stack) -> str | None:
     """How the kinds of mixers take turns ("5 sliding : 1 full"), where they do so nearly all the way."""
     if stack.length > MOST_LAYERS:
         return None
-    each = [kinds(module)[0] for run in stack.runs for module in run.modules * run.times]
+    known = {id(module): kinds(module)[0] for module, _ in stack.distinct()}
+    each = [known[id(module)] for run in stack.runs for module in run.modules * run.times]
     mixers = [mixer for mixer in each if mixer]
     if len(set(mixers)) < 2:
         return None
@@ -119,8 +120,9 @@ def _cycle(stack: Stack) -> str | None:
 def _passes(analysis: Analysis) -> str:
     """ ", run 12 times" where a layer's parameters serve more than once."""
     tree = analysis.built.tree
-    layers = [] if tree is None else [layer for stack in text_stacks(tree) for layer, _ in stack.distinct()]
-    passes = {visit.passes for visit in analysis.visits if any(visit.module is layer for layer in layers)}
+    stacks = [] if tree is None else text_stacks(tree)
+    layers = {id(layer) for stack in stacks for layer, _ in stack.distinct()}
+    passes = {visit.passes for visit in analysis.visits if id(visit.module) in layers}
     return f", run {max(passes)} times" if passes and max(passes) > 1 else ""
 
 

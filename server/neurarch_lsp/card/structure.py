@@ -48,8 +48,7 @@ def rows(analysis: Analysis, *, expand: bool = False) -> tuple[StructureRow, ...
         if two_sided and "decoder" not in seen and _is_of("decoder", row):
             seen.add("decoder")
             found.append(StructureRow("decoder input", "token ids", None, 0, 0, kind="input"))
-        since = len(found) - next((back for back, row in enumerate(reversed(found)) if row.kind == "input"), 0)
-        if row.kind == "embedding" and not row.parameters and any(each.kind == "embedding" for each in found[since:]):
+        if row.kind == "embedding" and not row.parameters and _is_embedded(found):
             continue  # another name of the embedding before
         if row.tower not in seen and row.tower != "projector":
             seen.add(row.tower)
@@ -61,6 +60,12 @@ def rows(analysis: Analysis, *, expand: bool = False) -> tuple[StructureRow, ...
             row = replace(row, width=width)
         found.append(_named_head(row, text) if row.kind == "head" else row)
     return (*found[:MOST_ROWS], _output(found[-1] if found else None))
+
+
+def _is_embedded(found: list[StructureRow]) -> bool:
+    """Whether what was last put in has been embedded."""
+    kinds = (row.kind for row in reversed(found) if row.kind in ("input", "embedding"))
+    return next(kinds, "input") == "embedding"
 
 
 def _stage(row: StructureRow, two_sided: bool) -> int:

@@ -40,14 +40,15 @@ def predict(tree: Module, plan: Plan, dtype: str) -> Prediction | None:
     parts: dict[Part, int] = {}
     used: dict[str, int] = {}
     try:
-        for module, part, names in _placed(tree):
+        for module, part, names, repeat in _placed(tree):
             before = size
             for tensor in module.tensors:
                 if tensor.tied_to is not None:
                     continue
                 matrices = _matrices(module, tensor, part, plan)
                 groups = Counter(map(plan.group_of, names)) if matrices else {None: len(names)}
-                for group, layers in groups.items():
+                for group, places in groups.items():
+                    layers = places * repeat
                     if group is None or matrices is None:
                         scalars += tensor.scalars * layers
                         size += size_in_bytes(tensor.scalars, dtype) * layers
@@ -88,33 +89,35 @@ def _matrices(module: Module, tensor: Tensor, part: Part, plan: Plan) -> tuple[i
 
 
 class Placed(NamedTuple):
-    """One distinct module with the part it is in and all names it stands under."""
+    """One distinct module with the part it is in and all names it stands under, ``times`` under each."""
 
     module: Module
     part: Part
     names: list[Name]
+    times: int = 1
 
 
 def _placed(tree: Module) -> list[Placed]:
     """Each distinct module of a tree once. Raises TooManyNames where they have more than MOST_NAMES together."""
     found: list[Placed] = []
-    _place(found, tree, "other", [Name("", "")], MOST_NAMES)
+    _place(found, Placed(tree, "other", [Name("", "")]), MOST_NAMES)
     return found
 
 
-def _place(found: list[Placed], module: Module, part: Part, names: list[Name], most: int) -> int:
+def _place(found: list[Placed], at: Placed, most: int) -> int:
     """Gives how many more names may follow."""
+    module, part, names, times = at
     most -= len(names)
-    if most < 0:
-        raise TooManyNames
     part = module.part or part
-    found.append(Placed(module, part, names))
+    found.append(Placed(module, part, names, times))
     for key, child in module.children:
         below = [name.child(key) for name in names]
         if not isinstance(child, Stack):
-            most = _place(found, child, part, below, most)
+            most = _place(found, Placed(child, part, below, times), most)
             continue
-        if child.length > most:
+        # Experts listed one by one are one name to the lists of quantizers.
+        folded = key == "experts"
+        if most < 0 or len(below) * (1 if folded else child.length) > most:
             raise TooManyNames
         indices: dict[int, list[str]] = {}
         index = child.first_index
@@ -122,6 +125,8 @@ def _place(found: list[Placed], module: Module, part: Part, names: list[Name], m
             for _, item in product(range(run.times), run.modules):
                 indices.setdefault(id(item), []).append(str(index))
                 index += 1
-        for item, _ in child.distinct():
-            most = _place(found, item, part, [name.child(at) for name in below for at in indices[id(item)]], most)
+        for item, count in child.distinct():
+            places = indices[id(item)][:1] if folded else indices[id(item)]
+            each = [name.child(place) for name in below for place in places]
+            most = _place(found, Placed(item, part, each, times * count if folded else times), most)
     return most

@@ -125,7 +125,7 @@ def weights_of_a_token(analysis: Analysis, stored: int, waiting: int) -> tuple[i
     if tree is None or config is None or counted is None or weights is None:
         return stored, 0
     known = analysis.checkpoint
-    if known is None or not known.part_bytes:
+    if known is not None and known.exact:
         known = predicted_checkpoint(tree, config)
     plain, lookups = dict(counted.by_part), counted.active_with_embeddings - counted.active
     if known is not None and known.part_bytes and known.bytes:
