@@ -41,6 +41,9 @@ ROPE = [
     ({"model_type": "llama", "rope_theta": None}, True),
     ({"model_type": "llama", "rope_scaling": {"type": "mystery", "factor": 2.0}}, True),
     ({"model_type": "llama", "head_dim": 33}, True),
+    ({"model_type": "gemma2", "rope_parameters": {"full_attention": LINEAR, "sliding_attention": LINEAR}}, True),
+    ({"model_type": "mellum", "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}, True),
+    ({"model_type": "gemma3_text", "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}, False),
     ({"model_type": "qwen2_5_vl_vision", "rope_parameters": {**LINEAR, "factor": 2.0}}, True),
 ]
 STAGES = [

@@ -11,7 +11,6 @@ from neurarch_rules.facts.sources import config_type, readers
 from neurarch_rules.facts.words import quoted
 from neurarch_schemas.config.check_types import is_within
 from neurarch_schemas.config.model_config import ModelConfig
-from neurarch_schemas.config.refusals.probabilities import ENDINGS
 from neurarch_schemas.documents.json_value import JSONValue
 from neurarch_schemas.documents.pointer import join_pointer
 
@@ -66,7 +65,7 @@ def check(context: Context) -> Iterator[Finding]:
         for name in (*POSITIVE, *NOT_NEGATIVE):
             yield from _size(config, name)
         for name in config.settings:
-            if name.endswith(ENDINGS):
+            if name.endswith(("dropout", "dropout_prob", "dropout_rate", "pdrop")):
                 yield from _probability(config, name)
         for name in EPSILONS:
             value = _written_number(config, name)

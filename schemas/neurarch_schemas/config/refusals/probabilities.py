@@ -1,4 +1,4 @@
-"""Dropout rates outside 0 to 1, which torch's dropout layers raise about when they are made or first run."""
+"""Dropout rates outside 0 to 1, which torch's dropout layers raise about when they are made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from neurarch_schemas.config.check_types import show
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.refusals.refusal import Refusal
 
-ENDINGS = ("dropout", "dropout_prob", "dropout_rate", "pdrop")
+ENDINGS = ("dropout_prob", "dropout_rate", "pdrop", "hidden_dropout", "embedding_dropout")
+"""Keys that go to layers; others (attention_dropout) go to functions, which only training runs."""
 
 
 def refused_probabilities(config: ModelConfig) -> Iterator[Refusal]:

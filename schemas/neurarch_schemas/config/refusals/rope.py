@@ -20,14 +20,30 @@ SMALLEST_CHECKED_HEAD = 5
 def refused_rope(config: ModelConfig) -> Iterator[Refusal]:
     """What ``validate_rope`` or the rotary embedding of transformers 5.24 raises about."""
     parameters = config.get("rope_parameters")
-    if not isinstance(parameters, dict) or config.get("use_mem_rope") is False:
+    if not isinstance(parameters, dict) or not parameters or not _rotates(config):
         return
-    is_split = "rope_type" not in parameters and any(isinstance(part, dict) for part in parameters.values())
-    for part in parameters.values() if is_split else (parameters,):
+    record = config_type(config.model_type)
+    usual = None if record is None else record.resolved.get("rope_parameters")
+    wants_kinds = isinstance(usual, dict) and _is_divided(usual)
+    wanted = None
+    if wants_kinds and not _is_divided(parameters):
+        wanted = "a block for each kind of layer"
+    elif isinstance(usual, dict) and not wants_kinds and _is_divided(parameters) and "rope_type" not in parameters:
+        wanted = "one block for all layers"
+    if wanted is not None:
+        yield Refusal(f"rope_parameters of {config.model_type} must be {wanted}", config.pointer, ("rope_parameters",))
+        return
+    for part in parameters.values() if wants_kinds else (parameters,):
         found = _reason(config, part) if isinstance(part, dict) and part else None
         if found is not None:
             yield Refusal(found[0], config.pointer, ("rope_parameters",), found[1])
             return
+
+
+def _rotates(config: ModelConfig) -> bool:
+    """Some types have RoPE parameters whether they use them or not."""
+    kind = config.get("position_embedding_type", "rope")
+    return config.get("use_mem_rope") is not False and kind in ("rope", "rotary")
 
 
 def _reason(config: ModelConfig, part: dict[str, JSONValue]) -> tuple[str, str | None] | None:
@@ -53,6 +69,11 @@ def _reason(config: ModelConfig, part: dict[str, JSONValue]) -> tuple[str, str |
     if head >= SMALLEST_CHECKED_HEAD and head % 2 and (not isinstance(share, int | float) or int(head * share) == head):
         return f"RoPE rotates pairs, and head_dim {head} is odd", "rope-odd-rotary-dim"
     return None
+
+
+def _is_divided(parameters: dict[str, JSONValue]) -> bool:
+    """By kind of layer; some classes keep the fields of an undivided block beside."""
+    return any(isinstance(part, dict) for part in parameters.values())
 
 
 def _rotates_a_share(record: ConfigType | None) -> bool:
