@@ -8,7 +8,7 @@ from typing import Any
 
 from neurarch_schemas.interpreter.budgets import BudgetExceeded
 from neurarch_schemas.interpreter.core import HOST_ERRORS, Core
-from neurarch_schemas.interpreter.scopes import Frame, function_facts
+from neurarch_schemas.interpreter.scopes import Frame, Parameters, function_facts
 from neurarch_schemas.interpreter.statements import Return, Statements
 from neurarch_schemas.interpreter.values import (
     INSTANCE_TYPES,
@@ -138,7 +138,7 @@ class Calls(Statements, Core):
             meter.check()
         node = function.node
         facts = function_facts(node)
-        frame = Frame(function.module, function.frame, self._bind(function, args, kwargs))
+        frame = Frame(function.module, function.frame, self._bind(function, facts.parameters, args, kwargs))
         frame.function = function
         frame.global_names = facts.global_names
         frame.nonlocals = facts.nonlocals
@@ -178,53 +178,43 @@ class Calls(Statements, Core):
         except StopIteration:
             self.fail("StopIteration")
 
-    def _bind(self, function: Function, args: list[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+    def _bind(
+        self, function: Function, parameters: Parameters, args: list[Value], kwargs: dict[str, Value]
+    ) -> dict[str, Value]:
         """The local variables a call starts with. Raises an interpreted TypeError."""
-        arguments = function.node.args
-        positional = arguments.posonlyargs + arguments.args if arguments.posonlyargs else arguments.args
-        variables: dict[str, Value] = {}
-        count = len(args)
-        expected = len(positional)
-        if count > expected:
-            if arguments.vararg is None:
-                self.fail(
-                    "TypeError", f"{function.name}() takes {expected} positional arguments but {count} were given"
-                )
-            variables[arguments.vararg.arg] = tuple(args[expected:])
-        elif arguments.vararg is not None:
-            variables[arguments.vararg.arg] = ()
-        for parameter, value in zip(positional, args, strict=False):
-            variables[parameter.arg] = value
+        positional, by_keyword, keyword_only, rest, options = parameters
+        count, expected = len(args), len(positional)
+        variables: dict[str, Value] = dict(zip(positional, args, strict=False))
+        if rest is not None:
+            variables[rest] = tuple(args[expected:])
+        elif count > expected:
+            self.fail("TypeError", f"{function.name}() takes {expected} positional arguments but {count} were given")
         extra: dict[str, Value] = {}
-        if kwargs:
-            only_positional = {each.arg for each in arguments.posonlyargs}
-            names = {each.arg for each in arguments.args}
-            names.update(each.arg for each in arguments.kwonlyargs)
-            for name, value in kwargs.items():
-                if name in names and name not in only_positional:
-                    if name in variables:
-                        self.fail("TypeError", f"{function.name}() got multiple values for argument '{name}'")
-                    variables[name] = value
-                elif arguments.kwarg is not None:
-                    extra[name] = value
-                else:
-                    self.fail("TypeError", f"{function.name}() got an unexpected keyword argument '{name}'")
-        if arguments.kwarg is not None:
-            variables[arguments.kwarg.arg] = extra
+        for name, value in kwargs.items():
+            if name in by_keyword:
+                if name in variables:
+                    self.fail("TypeError", f"{function.name}() got multiple values for argument '{name}'")
+                variables[name] = value
+            elif options is not None:
+                extra[name] = value
+            else:
+                self.fail("TypeError", f"{function.name}() got an unexpected keyword argument '{name}'")
+        if options is not None:
+            variables[options] = extra
         if count < expected:
             defaults = function.defaults
             first_default = expected - len(defaults)
             for index in range(count, expected):
-                name = positional[index].arg
+                name = positional[index]
                 if name not in variables:
                     if index < first_default:
                         self.missing_argument(function, name)
                     variables[name] = defaults[index - first_default]
-        for each in arguments.kwonlyargs:
-            if each.arg not in variables:
-                if each.arg not in function.kwdefaults:
-                    self.missing_argument(function, each.arg)
-                variables[each.arg] = function.kwdefaults[each.arg]
+        for name in keyword_only:
+            if name not in variables:
+                if name not in function.kwdefaults:
+                    self.missing_argument(function, name)
+                variables[name] = function.kwdefaults[name]
         return variables
 
     def missing_argument(self, function: Function, name: str) -> None:

@@ -14,6 +14,7 @@ from neurarch_schemas.interpreter.values import (
     Function,
     Generator,
     LazyImport,
+    Raised,
     Unknown,
     UnknownTruth,
     Value,
@@ -167,12 +168,12 @@ class Expressions(Core):
 
     def _Compare(self, node: ast.Compare, frame: Frame) -> Value:
         left = self.evaluate(node.left, frame)
+        if len(node.ops) == 1:
+            return self.compare(node.ops[0].__class__, left, self.evaluate(node.comparators[0], frame))
         result: Value = True
         for operator, operand in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(operand, frame)
             result = self.compare(operator.__class__, left, right)
-            if len(node.ops) == 1:
-                return result
             try:
                 if not self.truth(result):
                     return result

@@ -48,15 +48,37 @@ class Frame:
         """The frame that called this one, for programs that look at the stack."""
 
 
-class FunctionFacts(NamedTuple):
-    """What the body of a function says about it; worked out at the first call."""
+class Parameters(NamedTuple):
+    """The names of a function's parameters."""
 
-    yields: bool = False
-    global_names: frozenset[str] | None = None
-    nonlocals: frozenset[str] | None = None
+    positional: tuple[str, ...]
+    by_keyword: frozenset[str]
+    """Those that may be given by name."""
+    keyword_only: tuple[str, ...]
+    rest: str | None
+    """``*args``"""
+    options: str | None
+    """``**kwargs``"""
 
 
-_PLAIN = FunctionFacts()
+class FunctionFacts:
+    """What the text of a function says about it; worked out at the first call."""
+
+    __slots__ = ("global_names", "nonlocals", "parameters", "yields")
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        yields: bool = False,
+        global_names: frozenset[str] | None = None,
+        nonlocals: frozenset[str] | None = None,
+    ) -> None:
+        self.parameters = parameters
+        self.yields = yields
+        self.global_names = global_names
+        self.nonlocals = nonlocals
+
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -64,12 +86,14 @@ def function_facts(node: FunctionNode) -> FunctionFacts:
     """Remembered on the node, which lives as long as the parsed file."""
     known: FunctionFacts | None = getattr(node, "_facts", None)
     if known is None:
-        plain = node.__class__ is LazyFunction and not node.speaks_of("yield", "global", "nonlocal")
-        known = node._facts = _PLAIN if plain else _facts(node)  # type: ignore[union-attr]  # our own mark on the node
+        known = node._facts = _facts(node)  # type: ignore[union-attr]  # our own mark on the node
     return known
 
 
 def _facts(node: FunctionNode) -> FunctionFacts:
+    parameters = _parameters(node.args)
+    if isinstance(node, LazyFunction) and not node.speaks_of("yield", "global", "nonlocal"):
+        return FunctionFacts(parameters)
     yields = False
     global_names: set[str] = set()
     nonlocals: set[str] = set()
@@ -81,7 +105,19 @@ def _facts(node: FunctionNode) -> FunctionFacts:
             global_names.update(each.names)  # type: ignore[attr-defined]  # kind says which node it is
         elif kind is ast.Nonlocal:
             nonlocals.update(each.names)  # type: ignore[attr-defined]
-    return FunctionFacts(yields, frozenset(global_names) or None, frozenset(nonlocals) or None)
+    return FunctionFacts(parameters, yields, frozenset(global_names) or None, frozenset(nonlocals) or None)
+
+
+def _parameters(arguments: ast.arguments) -> Parameters:
+    named = [each.arg for each in arguments.args]
+    keyword_only = [each.arg for each in arguments.kwonlyargs]
+    return Parameters(
+        (*(each.arg for each in arguments.posonlyargs), *named),
+        frozenset((*named, *keyword_only)),
+        tuple(keyword_only),
+        None if arguments.vararg is None else arguments.vararg.arg,
+        None if arguments.kwarg is None else arguments.kwarg.arg,
+    )
 
 
 def names_class(node: FunctionNode) -> bool:
