@@ -46,6 +46,25 @@ class Lacking(nn.Module):
         super().__init__()
 
 
+class ByName(nn.Module):
+    def __init__(self, *, config: Config):
+        super().__init__()
+        self.l = nn.Linear(config.width, 1)
+
+
+class Narrow(nn.Linear):
+    def forward(self, x):
+        return super().forward(x)
+
+
+class Wide(nn.TransformerEncoderLayer):
+    pass
+
+
+class Quiet(nn.ReLU):
+    pass
+
+
 class NoModule:
     pass
 
@@ -59,7 +78,14 @@ if __name__ == "__main__":
 
 def test_constructions() -> None:
     found = {each.name: each for each in module_classes(TEXT, path="model.py")}
-    assert list(found) == ["Defaults", "Called", "Annotated", "Commented", "Lacking"]
+    assert list(found) == [
+        *("Defaults", "Called", "Annotated", "Commented", "Lacking"),
+        *("ByName", "Narrow", "Wide", "Quiet"),
+    ]
+    assert found["ByName"].construction == "ByName(config=Config())"
+    assert found["Narrow"].reason == "Narrow() needs the argument 'in_features'"
+    assert found["Wide"].reason == "Wide() needs the argument 'd_model'"
+    assert found["Quiet"].construction == "Quiet()"
     assert (found["Defaults"].construction, found["Defaults"].source) == ("Defaults()", "defaults")
     assert (found["Called"].construction, found["Called"].source) == ("width = 5; Called(width, depth=2)", "file")
     assert (found["Annotated"].construction, found["Annotated"].source) == ("Annotated(Config())", "annotation")

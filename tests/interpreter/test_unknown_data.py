@@ -80,3 +80,22 @@ def test_sizes_of_one_number_or_several() -> None:
     assert found.exact, found.reason
     assert found.tree is not None
     assert count_parameters(found.tree).total == 15 + 38 + 7 + 20
+
+
+def test_what_a_condition_guards_is_not_asked() -> None:
+    body = """
+        self.fast = state["fast"]
+        self.table = self.fast and self.only_where_fast
+        self.more = None if state or self.only_where_fast else 1
+"""
+    found = interpret(MODEL.format(body=body), "Model()")
+    assert found.exact, found.reason
+
+
+def test_super_of_an_unrelated_class_is_an_error() -> None:
+    body = """
+        super(nn.Linear, nn.Conv2d).__init__()
+"""
+    reason = interpret(MODEL.format(body=body), "Model()").reason
+    assert reason is not None
+    assert "super(type, obj)" in reason

@@ -397,6 +397,8 @@ def _super(machine: Machine, cls: Value = None, receiver: Value = MISSING) -> Va
             machine.fail("RuntimeError", "super(): no arguments")
     if type(cls) is Unknown or type(receiver) is Unknown:
         return Unknown("super() of an unknown class")
+    if isinstance(receiver, Class) and cls not in receiver.mro and not receiver.metaclass and not receiver.unknown_base:
+        machine.fail("TypeError", "super(type, obj): obj must be an instance or subtype of type")
     if receiver is MISSING:
         return Unknown("an unbound super object")
     return Super(cls, receiver)

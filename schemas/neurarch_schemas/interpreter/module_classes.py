@@ -21,7 +21,7 @@ from neurarch_schemas.interpreter.session import Session, located
 from neurarch_schemas.interpreter.sibling_config import read_sibling, sibling_argument
 from neurarch_schemas.interpreter.sources import SourceCache
 from neurarch_schemas.interpreter.torch_nn.base import module_class
-from neurarch_schemas.interpreter.values import MISSING, Class, Function, PythonModule, Raised, UnknownTruth
+from neurarch_schemas.interpreter.values import MISSING, Builtin, Class, Function, PythonModule, Raised, UnknownTruth
 
 Source = Literal["defaults", "file", "comment", "config.json", "annotation"]
 _COMMENT = re.compile(r"^[ \t]*#[ \t]*neurarch:[ \t]*(.+?)[ \t]*$", re.M)
@@ -126,25 +126,42 @@ def _describe(file: _File, cls: Class, node: ast.ClassDef) -> ModuleClass:
         if re.search(rf"\b{cls.name}\(", comment):
             return ModuleClass(cls.name, node.lineno, comment, None, "comment")
     missing, annotated = required[0].arg, _annotated(required[0].annotation)
+    keyword = f"{missing}=" if _is_keyword_only(cls, missing) else ""
     if len(required) == 1:
         if file.sibling is not None:
             argument = sibling_argument(file.machine, file.module, file.sibling, annotated, missing)
             if argument is not None:
-                construction = f"import json; {cls.name}({argument})"
+                construction = f"import json; {cls.name}({keyword}{argument})"
                 return ModuleClass(cls.name, node.lineno, construction, None, "config.json")
         if annotated is not None and file.makes(annotated):
-            return ModuleClass(cls.name, node.lineno, f"{cls.name}({annotated}())", None, "annotation")
+            return ModuleClass(cls.name, node.lineno, f"{cls.name}({keyword}{annotated}())", None, "annotation")
     return ModuleClass(cls.name, node.lineno, None, f"{cls.name}() needs the argument '{missing}'")
+
+
+def _is_keyword_only(cls: Class, name: str) -> bool:
+    initializer = cls.lookup("__init__")
+    return isinstance(initializer, Function) and any(each.arg == name for each in initializer.node.args.kwonlyargs)
 
 
 def _required(cls: Class) -> list[ast.arg]:
     initializer = cls.lookup("__init__")
+    if isinstance(initializer, Builtin):
+        return [ast.arg(name) for name in _required_of_layer(initializer)]
     if not isinstance(initializer, Function):
         return []
     arguments = initializer.node.args
     positional = [*arguments.posonlyargs, *arguments.args][1:]
     without_default = positional[: len(positional) - len(initializer.defaults)] if initializer.defaults else positional
     return [*without_default, *(each for each in arguments.kwonlyargs if each.arg not in initializer.kwdefaults)]
+
+
+def _required_of_layer(initializer: Builtin) -> tuple[str, ...]:
+    """What a layer of torch's needs: the function behind it takes the machine and the instance first."""
+    function = getattr(initializer.function, "__wrapped__", initializer.function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ()
+    return tuple(code.co_varnames[2 : code.co_argcount - len(function.__defaults__ or ())])
 
 
 def _annotated(annotation: ast.expr | None) -> str | None:

@@ -253,10 +253,10 @@ _PARAMETERS: dict[str, Callable[..., Value]] = {
 }
 
 
-def parameter_dict(machine: Machine, self: Instance, values: Value = None) -> None:
+def parameter_dict(machine: Machine, self: Instance, parameters: Value = None) -> None:
     self.attrs["_keys"] = {}
-    if values is not None:
-        for key, value in _pairs(machine, values):
+    if parameters is not None:
+        for key, value in _pairs(machine, parameters):
             _parameter_set(machine, self, key, value)
 
 

@@ -23,8 +23,10 @@ def batch_norm(
     track_running_stats: Value = True,
     device: Value = None,
     dtype: Value = None,
+    *,
+    bias: Value = True,
 ) -> None:
-    _normalize(machine, self, num_features, eps, momentum, affine, track_running_stats)
+    _normalize(machine, self, num_features, eps, momentum, affine, track_running_stats, bias)
 
 
 def instance_norm(
@@ -37,8 +39,10 @@ def instance_norm(
     track_running_stats: Value = False,
     device: Value = None,
     dtype: Value = None,
+    *,
+    bias: Value = True,
 ) -> None:
-    _normalize(machine, self, num_features, eps, momentum, affine, track_running_stats)
+    _normalize(machine, self, num_features, eps, momentum, affine, track_running_stats, bias)
 
 
 def sync_batch_norm(
@@ -52,16 +56,25 @@ def sync_batch_norm(
     process_group: Value = None,
     device: Value = None,
     dtype: Value = None,
+    *,
+    bias: Value = True,
 ) -> None:
-    _normalize(machine, self, num_features, eps, momentum, affine, track_running_stats)
+    _normalize(machine, self, num_features, eps, momentum, affine, track_running_stats, bias)
 
 
 def _normalize(
-    machine: Machine, self: Instance, features: Value, eps: Value, momentum: Value, affine: Value, track: Value
+    machine: Machine,
+    self: Instance,
+    features: Value,
+    eps: Value,
+    momentum: Value,
+    affine: Value,
+    track: Value,
+    bias: Value,
 ) -> None:
     self.attrs.update(num_features=features, eps=eps, momentum=momentum, affine=affine, track_running_stats=track)
     optional(machine, self, "weight", affine, features)
-    optional(machine, self, "bias", affine, features)
+    optional(machine, self, "bias", affine if bias is True or affine is False else bias, features)
     buffers = self.attrs["_buffers"]
     if machine.truth(track):
         for name in ("running_mean", "running_var"):
@@ -82,12 +95,14 @@ def group_norm(
     affine: Value = True,
     device: Value = None,
     dtype: Value = None,
+    *,
+    bias: Value = True,
 ) -> None:
     if isinstance(num_groups, int) and isinstance(num_channels, int) and (num_groups <= 0 or num_channels % num_groups):
         machine.fail("ValueError", f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
     self.attrs.update(num_groups=num_groups, num_channels=num_channels, eps=eps, affine=affine)
     optional(machine, self, "weight", affine, num_channels)
-    optional(machine, self, "bias", affine, num_channels)
+    optional(machine, self, "bias", affine if bias is True or affine is False else bias, num_channels)
 
 
 def _shape(machine: Machine, value: Value) -> tuple[Value, ...]:
