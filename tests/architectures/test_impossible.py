@@ -10,6 +10,7 @@ from neurarch_schemas import architectures
 from neurarch_schemas.accounting.parameters import count_parameters
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.read import read_config
+from neurarch_schemas.modules.tree import rows
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,12 @@ from neurarch_schemas.config.read import read_config
 def test_refused(written: dict[str, Any], reason: str) -> None:
     with pytest.raises(CannotBuild, match=reason):
         architectures.build(read_config(written))
+
+
+def test_hunyuan_without_shared_experts_has_one_of_the_dense_width() -> None:
+    sizes = {"hidden_size": 96, "intermediate_size": 208, "moe_intermediate_size": 56, "num_shared_experts": 0}
+    tree = architectures.build(read_config({"model_type": "hy_v3", "num_hidden_layers": 2, **sizes}))
+    assert {row.shape for row in rows(tree) if row.name.endswith("shared_experts.gate_proj.weight")} == {(208, 96)}
 
 
 def test_moonshine_decodes_with_the_heads_of_its_encoder() -> None:

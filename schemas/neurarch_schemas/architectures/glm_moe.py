@@ -25,13 +25,16 @@ def moe(config: ModelConfig) -> Module:
     experts_key, shared_key = counted or ("n_routed_experts", "n_shared_experts")
     experts = config.integer(experts_key)
     bias = kind == "hy_v3" and config.flag("mlp_bias")
+    shared = inner * config.integer(shared_key)
+    if kind == "hy_v3":  # whose feed-forward takes no width for the dense one
+        shared = shared or config.integer("intermediate_size")
     # Hunyuan 3 keeps the balancing bias beside the router instead of in it.
     beside = "e_score_correction_bias" if kind == "hy_v3" else None
     return mixture_of_experts(
         hidden,
         router(hidden, experts, correction_bias=None if beside else "e_score_correction_bias"),
         fused_experts(hidden, inner, experts, config.integer("num_experts_per_tok", 0)),
-        extra={"shared_experts": shared_experts(hidden, inner * config.integer(shared_key), bias)},
+        extra={"shared_experts": shared_experts(hidden, shared, bias)},
         correction_bias=beside,
     )
 

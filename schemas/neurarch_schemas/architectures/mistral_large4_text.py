@@ -79,6 +79,17 @@ def shared_layers(config: ModelConfig) -> LayerPattern[bool]:
     return LayerPattern.of(source != index and last_use.get(index, -1) <= index for index, source in enumerate(sources))
 
 
+def rotated(config: ModelConfig) -> int:
+    """How much of each head rotates: stretched RoPE turns ``partial_rotary_factor`` of it, plain RoPE all."""
+    width, block = config.integer("qk_rope_head_dim"), config.get("rope_parameters")
+    if not isinstance(block, dict) or block.get("rope_type", "default") == "default":
+        return width
+    share = block.get("partial_rotary_factor", 1.0)
+    if not isinstance(share, int | float):
+        raise CannotBuild("partial_rotary_factor must be a number", ("rope_parameters",))
+    return int(width * share)
+
+
 def build(config: ModelConfig) -> Module:
     rotary = config.layers("no_rope_layers").map(bool)
     indexed = config.layers("indexer_types").map(lambda kind: kind != "shared")
@@ -88,7 +99,7 @@ def build(config: ModelConfig) -> Module:
         raise CannotBuild("kv_source_layers does not name one layer for each", ("kv_source_layers",))
     pattern = rotary.zip(shared).zip(indexed.zip(sparse))
     # The rotary frequencies are scaled by learned exponents, one a pair of dimensions.
-    alpha = Tensor("alpha", (-(-config.integer("qk_rope_head_dim") // 2),))
+    alpha = Tensor("alpha", (-(-rotated(config) // 2),))
     return language_model(
         config,
         layers(pattern, lambda kind: layer(config, *kind[0], *kind[1])),
