@@ -69,6 +69,9 @@ def test_first_release_of_qwen_names_its_sizes_otherwise() -> None:
         # The prediction layer keeps nothing while single tokens are generated.
         (total(model_type="mimo"), 36 * 2 * 8 * 128),
         (total(model_type="kimi_k2"), 61 * 576),
+        (total(model_type="kimi_k3"), 24 * 576),
+        (total(model_type="llava_mistral"), 32 * 2 * 8 * 128),
+        (total(model_type="multi_modality"), 24 * 2 * 2048),
         (total(model_type="phi3_v"), 32 * 2 * 3072),
         (total(model_type="internvl_chat"), 24 * 2 * 2 * 64),
     ],
@@ -79,6 +82,7 @@ def test_cache(written: dict[str, Any], scalars_per_token: int) -> None:
     assert cache.per_token == scalars_per_token
 
 
+K3: dict[str, Any] = total(model_type="kimi_k3")["text_config"]
 NEMOTRON: dict[str, Any] = next(
     record["config"] for record in TENSORS if record["config"]["model_type"] == "nemotron-nas"
 )
@@ -96,6 +100,13 @@ NEMOTRON: dict[str, Any] = next(
         (total(model_type="deepseek_vl_v2") | {"architectures": ["DeepseekOCRForCausalLM"]}, "DeepseekOCRForCausalLM"),
         (total(model_type="internvl_chat") | {"use_llm_lora": 16}, "adapters inside"),
         (total(model_type="bailing_moe") | {"num_nextn_predict_layers": 1}, "prediction layers"),
+        (total(model_type="llava_llama") | {"architectures": ["LlavaLlamaModel"]}, "LlavaLlamaModel"),
+        (total(model_type="llava_llama") | {"mm_projector_type": "mlp_downsample"}, "mlp_downsample"),
+        (total(model_type="llava_llama") | {"mm_vision_tower": "google/siglip-so400m-patch14-384"}, "image encoder"),
+        (total(model_type="multi_modality") | {"vision_config": {"cls": "HybridVisionTower"}}, "CLIPVisionTower"),
+        (total(model_type="nanbeige") | {"num_loops": 2}, "several times"),
+        (total(model_type="kimi_k3") | {"text_config": K3 | {"num_nextn_predict_layers": 1}}, "prediction layers"),
+        (total(model_type="kimi_k3") | {"text_config": K3 | {"linear_attn_config": {"kda_layers": 3}}}, "kda_layers"),
         (NEMOTRON | {"num_hidden_layers": 80}, "disagree"),
         (NEMOTRON | {"block_configs": [{"attention": {"window_length": 1024}}] * 24}, "window_length"),
     ],

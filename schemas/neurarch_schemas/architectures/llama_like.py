@@ -14,12 +14,17 @@ from neurarch_schemas.modules.attention import attention
 from neurarch_schemas.modules.layers import layer_norm, linear, rms_norm
 from neurarch_schemas.modules.tree import Module, Stack, children
 
-MODEL_TYPES = ("internlm", "mimo", "minicpm", "orion", "xverse")
+MODEL_TYPES = ("internlm", "mimo", "minicpm", "nanbeige", "orion", "telechat3", "xverse")
 
 _CONFIRMED = ("ForCausalLM", "Model")
 
 _TIED_BY_DEFAULT = ("minicpm",)
 """Config classes whose ``tie_word_embeddings`` is true where a file does not say."""
+
+_BIASED_MLP = ("nanbeige", "telechat3")
+
+_LOOPS = ("num_loops", "loop_loss_weights", "enable_double_loop_split", "loop_share_kv", "enable_depth_attention")
+"""Nanbeige may run its layers several times, each with a cache of its own."""
 
 
 def norm(config: ModelConfig) -> Module:
@@ -34,6 +39,9 @@ def layer(config: ModelConfig, *, cached: bool = True) -> Module:
         mixer = attention(hidden, config.integer("num_attention_heads"), bias=config.flag("bias", True))
     elif kind == "mimo":
         mixer = self_attention(config, bias=True, out_bias=False, cached=cached)
+    elif kind in _BIASED_MLP:
+        mixer = self_attention(config, bias=config.flag("attention_bias", False))
+        return decoder_layer(hidden, mixer, feed_forward(config, bias=config.flag("mlp_bias", False)))
     else:
         mixer = self_attention(config, bias=config.flag("attention_bias"), divided=True)
     return decoder_layer(hidden, mixer, feed_forward(config), norm=norm(config))
@@ -55,6 +63,9 @@ def prediction_layers(config: ModelConfig) -> Stack:
 def build(config: ModelConfig) -> Module:
     if config.model_type == "minicpm" and config.integer("num_experts", 0):
         raise CannotBuild("no published total confirms a reading of the experts of MiniCPM", ("num_experts",))
+    looped = [key for key in _LOOPS if config.get(key) not in (None, False, 1)]
+    if looped:
+        raise CannotBuild("layers that run several times are not known in this class", tuple(looped))
     stack = uniform(layer(config), config.integer("num_hidden_layers"))
     if head_name(config.architecture) not in _CONFIRMED:
         reason = f"no published total confirms a reading of the class {config.architecture}"
