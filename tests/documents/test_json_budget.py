@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from neurarch_schemas.documents import json_document, layout, parser, reporting, scanner
 from neurarch_schemas.documents.document import TextEdit
@@ -146,9 +148,16 @@ def test_a_file_without_its_last_brace_is_edited_locally(monkeypatch: pytest.Mon
 def test_brackets_are_counted_outside_strings() -> None:
     assert layout.bracket_balance('{"a": "}", "b\\"{": [') == 2
     assert layout.bracket_balance('{\n  "a: {\n    "x": 1\n  },') == 1
-    assert layout.is_surely_unbalanced('{"a": "}"')
-    assert not layout.is_surely_unbalanced('{"a": 1 # {\n')
-    assert not layout.is_surely_unbalanced('{"a": "}"}')
+    assert layout.sure_balance('{"a": "}"') == 1
+    assert layout.sure_balance('{"a": 1 # {\n') == 0
+    assert layout.sure_balance('{"a": "}"}') == 0
+
+
+@given(st.text(st.sampled_from('ab{}[]":,\\\n\r'), max_size=30))
+def test_strings_are_left_aside_alike_by_both_ways(text: str) -> None:
+    bare = layout._STRINGS.sub("", text)
+    expected = bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")
+    assert layout.bracket_balance(text) == expected
 
 
 def test_a_sound_string_is_read_as_the_standard_library_reads_it() -> None:

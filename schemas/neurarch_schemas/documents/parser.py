@@ -29,9 +29,11 @@ from neurarch_schemas.documents.strict import (
     NEXT,
     PAIR,
     SCALAR,
+    SOUND_PAIR,
     STRICT_ERRORS,
     is_too_deep,
     quick_value,
+    scalar_value,
 )
 
 _TOKEN = re.compile(r'"|[{\[]+|[}\]]+')
@@ -167,6 +169,8 @@ class Parser(Repairs):
         resume = frame.resume
         problems = frame.problems
         while True:
+            if resume is None and not frame.needs_comma:
+                at = self._plain_pairs(frame, at)
             reported = len(problems)
             pair = PAIR.match(text, at)
             if pair is not None:
@@ -258,6 +262,35 @@ class Parser(Repairs):
                     at = following.end()
                 elif following[1] == "}" and not self.by_layout and resume is None:
                     return following.end()
+
+    def _plain_pairs(self, frame: Frame, at: int) -> int:
+        """Reads on over the pairs from ``at`` that leave nothing to decide, as nearly all do; gives where it ends."""
+        text, by_layout, column = self.text, self.by_layout, frame.key_column
+        members, starts, base = frame.members, frame.starts, frame.start
+        known = len(members)
+        pair = SOUND_PAIR.match(text, at)
+        while pair is not None:
+            start = pair.start(1) - 1
+            if by_layout:
+                blank = text[at:start]
+                newline = max(blank.rfind("\n"), blank.rfind("\r"))
+                if (newline >= 0 and len(blank) - newline - 1 != column) or len(blank) >= layout.LONG:
+                    break
+            elif start >= self.limit:
+                break
+            kind = (pair.lastindex or 2) - 1
+            value_at, end = pair.span(kind + 1)
+            key, spelled = pair[1], pair[kind + 1]
+            if kind == 1:
+                value_at, end = value_at - 1, end + 1
+            value = scalar_value(spelled, kind)
+            members.append(Member(key, len(key) + 2, value_at - start, end - value_at, value))
+            starts.append(start - base)
+            at = pair.end()
+            pair = SOUND_PAIR.match(text, at)
+        if len(members) > known:
+            frame.comma, frame.has_members = at - 1, True
+        return at
 
     def _separator(self, frame: Frame, at: int, character: str) -> tuple[int, bool]:
         """Reads a comma, a closing bracket or the end; gives where to go on and whether the container is over."""

@@ -32,6 +32,12 @@ SCALAR = re.compile(
     r"[ \t\n\r]*(?=[,}\]])"
 )
 """A sound scalar which a comma or a closing bracket follows: string, integer, float, word."""
+SOUND_PAIR = re.compile(
+    r'[ \t\n\r]*+"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:[ \t\n\r]*+'
+    r'(?:"([^"\\\x00-\x1f]*+)"|(-?(?:0|[1-9][0-9]{0,18}))'
+    r"|(-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,2})?)|(true|false|null))[ \t\n\r]*+,"
+)
+"""A key and a sound scalar, neither with escapes, and a comma; the scalar's groups are those of ``SCALAR``, one on."""
 NEXT = re.compile(r"[ \t\n\r]*([,}\]])")
 
 WORDS: dict[str, JSONValue] = {"true": True, "false": False, "null": None}
@@ -81,7 +87,11 @@ STRICT_ERRORS = (StopIteration, ValueError, NotStrict, RecursionError)
 def quick_value(match: re.Match[str]) -> JSONValue:
     """The value of a match of ``SCALAR``."""
     kind = match.lastindex or 1
-    spelled = match[kind]
+    return scalar_value(match[kind], kind)
+
+
+def scalar_value(spelled: str, kind: int) -> JSONValue:
+    """``kind`` is the number of the group of ``SCALAR`` that holds it."""
     if kind == 1:
         return spelled
     if kind == 2:

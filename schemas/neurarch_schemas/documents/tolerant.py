@@ -21,8 +21,9 @@ def read_tolerantly(text: str, comments_allowed: bool) -> Node:
     try:
         try:
             # Reading a large text by its brackets to find that they do not match takes longer than to count them.
-            if len(text) > LARGE and layout.is_surely_unbalanced(text):
-                raise Unbalanced
+            balance = layout.sure_balance(text) if len(text) > LARGE else 0
+            if balance:
+                return _read(text, comments_allowed, by_layout=True, balance=balance)
             return _read(text, comments_allowed, by_layout=False)
         except Unbalanced:
             return _read(text, comments_allowed, by_layout=True)
@@ -30,11 +31,11 @@ def read_tolerantly(text: str, comments_allowed: bool) -> Node:
         return _only_problem(text, "nested too deeply to be read")
 
 
-def _read(text: str, comments_allowed: bool, by_layout: bool) -> Node:
+def _read(text: str, comments_allowed: bool, by_layout: bool, balance: int | None = None) -> Node:
     what = _other_kind(text)
     if what is not None:
         return _only_problem(text, what)
-    parser = Parser(text, comments_allowed, by_layout)
+    parser = Parser(text, comments_allowed, by_layout, balance)
     frame = Frame("array", 0)
     parser.frames.append(frame)
     try:
