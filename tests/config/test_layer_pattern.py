@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,3 +51,18 @@ def test_beyond_a_machine_word() -> None:
     assert pattern.length == 10**30
     assert pattern.counts() == {"a": 5 * 10**29, "b": 5 * 10**29}
     assert pattern.zip(LayerPattern.constant(1, 10**29)).length == 10**29
+
+
+@pytest.mark.parametrize(
+    ("places", "length"),
+    [([], 3), ([0], 1), ([3, 1, 3, 99, -1], 5), ([3, 7, 11, 15, 19, 22], 23), (range(0, 90, 3), 93), ([500], 600)],
+)
+def test_marked_places_are_those_of_the_list(places: Sequence[int], length: int) -> None:
+    assert list(LayerPattern.where(places, length)) == [index in places for index in range(length)]
+
+
+def test_marked_places_cost_what_is_written_not_what_it_counts_to() -> None:
+    found = LayerPattern.where([5, 10**12], 10**13)
+    assert found.length == 10**13
+    assert len(found.runs) == 5
+    assert len(LayerPattern.where(range(3, 4000, 4), 4000).runs) == 1

@@ -40,12 +40,11 @@ def full_attention_layers(config: ModelConfig) -> LayerPattern[bool]:
     chosen = config.mapping("linear_attn_config").get("kda_layers")
     if not isinstance(chosen, list):
         raise CannotBuild("linear_attn_config.kda_layers must be a list", ("linear_attn_config",))
-    pattern = LayerPattern.constant(True, config.integer("num_hidden_layers"))
-    for number in chosen:
-        if not isinstance(number, int) or not 1 <= number <= pattern.length:
-            raise CannotBuild("linear_attn_config.kda_layers names a layer there is not", ("linear_attn_config",))
-        pattern = pattern.with_item(number - 1, False)
-    return pattern
+    length = config.integer("num_hidden_layers")
+    places = [number - 1 for number in chosen if isinstance(number, int) and 1 <= number <= length]
+    if len(places) < len(chosen):
+        raise CannotBuild("linear_attn_config.kda_layers names a layer there is not", ("linear_attn_config",))
+    return LayerPattern.where(places, length).map(lambda delta: not delta)
 
 
 def delta_attention(config: ModelConfig) -> Module:

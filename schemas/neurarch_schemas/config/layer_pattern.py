@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from math import lcm
 from typing import Generic, TypeVar
 
@@ -60,6 +60,22 @@ class LayerPattern(Record, Generic[T]):
     @staticmethod
     def constant(item: T, length: int) -> LayerPattern[T]:
         return LayerPattern.periodic((item,), length)
+
+    @staticmethod
+    def where(places: Collection[int], length: int) -> LayerPattern[bool]:
+        """True at these places, else False; repeating periods are folded where the places lie close together."""
+        marked = sorted({place for place in places if 0 <= place < length})
+        last = marked[-1] + 1 if marked else 0
+        if last <= LONGEST_PERIOD * (len(marked) + 1):
+            known = frozenset(marked)
+            return LayerPattern.of([place in known for place in range(last)]) + LayerPattern.constant(
+                False, length - last
+            )
+        runs: list[PatternRun[bool]] = []
+        for before, place in zip([-1, *marked], marked, strict=False):
+            runs += LayerPattern.constant(False, place - before - 1).runs
+            runs.append(PatternRun((True,), 1))
+        return LayerPattern((*runs, *LayerPattern.constant(False, length - last).runs))
 
     @property
     def length(self) -> int:
