@@ -226,7 +226,7 @@ class _Walk:
 
     def _viewed(self, axes: Axes, texts: list[str], node: ast.Call) -> Axes | None:
         tokens = self._tokens(axes)
-        folded = texts[:1] and texts[0].startswith(f"{axes[0]} * ")
+        folded = bool(texts) and texts[0].startswith(f"{axes[0]} * ") and (tokens or "") not in texts[0].split(" * ")
         if folded and len(texts) == len(axes) == 3 and tokens == axes[1] and texts[1] in ("-1", tokens):
             self.found.append(Fault(self.owner.site(node), "split", ", ".join(axes), ", ".join(texts)))
         if len(texts) < 3 or texts[0] != axes[0] or any("*" in text and axes[0] in text for text in texts):

@@ -85,6 +85,8 @@ class _Method:
             axis = None if softmax is None else self._axis(softmax)
             if softmax is None or axis is None or len(summed) != 1 or not weights.isalpha():
                 continue
+            if weights[0] not in values or len(values) < 3:
+                continue  # heads that are mixed by a matrix are no values
             if (
                 self._is_unknown(softmax)
                 or self._scores(softmax, 0) is None
