@@ -8,7 +8,7 @@ hold 2,208 numbers more: each of their 69 ``A_log`` is padded with zeros from 96
 from __future__ import annotations
 
 from neurarch_schemas.architectures.composite import projector
-from neurarch_schemas.architectures.decoder import decoder_layer, language_model
+from neurarch_schemas.architectures.decoder import decoder_layer, from_layer, language_model
 from neurarch_schemas.architectures.remote_vision_language import below
 from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.layer_pattern import LayerPattern
@@ -146,8 +146,7 @@ def text_model(config: ModelConfig) -> Module:
     if config.integer("moe_layer_freq", 1) != 1:
         raise CannotBuild("only mixtures in every layer after the first dense ones are known", ("moe_layer_freq",))
     first, length = config.integer("first_k_dense_replace", 0), config.integer("num_hidden_layers")
-    dense = LayerPattern.of(range(length)).map(lambda index: index >= first)
-    pattern = full_attention_layers(config).zip(dense)
+    pattern = full_attention_layers(config).zip(from_layer(first, length))
     return language_model(
         config,
         layers(pattern, lambda kind: layer(config, *kind)),
