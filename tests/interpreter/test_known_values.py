@@ -67,6 +67,7 @@ class Model(nn.Module):
         ("return torch.tensor([torch.rand(1) for _ in range(4)]).shape", (4,)),
         ("return torch.tensor([np.ones(2) for _ in range(4)]).shape", (4, 2)),
         ("return torch.nextafter(torch.ones(2, 3), torch.ones(3)).shape", (2, 3)),
+        ("m = torch.zeros(2, 2); n = torch.tensor(m); n[0, 0] = 1; return m.nonzero().shape", (0, 2)),
         ("return (3,) if np.prod([]) == 1 and np.sum([]) == 0 else (4,)", (3,)),
         ("return (3,) if is_bearable((1, 2), tuple[int, int]) and not is_bearable([1], int | str) else (4,)", (3,)),
         (
@@ -88,6 +89,10 @@ def test_as_torch_computes_them(body: str, sizes: tuple[int, ...]) -> None:
         "return torch.randn(4).nonzero().shape",
         "return torch.arange(4).masked_select(torch.randn(4) > 0).shape",
         "m = torch.zeros(4); m[torch.randperm(4)[:2]] = 1; return m.nonzero().shape",
+        "m = torch.zeros(2, 3); m[0][1:] = torch.rand(2); return m.nonzero().shape",
+        "m = torch.zeros(2, 3); m.view(-1)[2:].uniform_(); return m.nonzero().shape",
+        "m = torch.zeros(2, 3); m.t()[0].fill_(torch.rand(1).item()); return m.nonzero().shape",
+        "m = torch.zeros(2, 3); a, b = m.unbind(0); nn.init.normal_(b); return m.nonzero().shape",
     ],
 )
 def test_what_chance_decides_is_not_known(body: str) -> None:

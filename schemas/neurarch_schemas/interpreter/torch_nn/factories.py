@@ -247,7 +247,8 @@ def flatten(machine: Machine, data: Value, numbers: bool = False) -> tuple[list[
 def tensor(machine: Machine, data: Value = (), dtype: Value = None, *args: Value, **options: Value) -> Tensor:
     given = kind_of(machine, dtype)
     if isinstance(data, Tensor):
-        made = like(data, data.shape, cast(data.values, given))
+        values = cast(data.values, given)
+        made = like(data, data.shape, None if values is None else list(values))
         made.dtype = given or data.dtype
         return made
     if type(data) is Unknown:

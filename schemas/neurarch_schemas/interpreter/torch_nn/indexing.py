@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.torch_nn.picking import by_mask
-from neurarch_schemas.interpreter.torch_nn.tensor import MOST_VALUES, Shape, Tensor, like
+from neurarch_schemas.interpreter.torch_nn.tensor import MOST_VALUES, Shape, Tensor, like, view
 from neurarch_schemas.interpreter.torch_nn.views import permute
 from neurarch_schemas.interpreter.values import Value
 
@@ -103,7 +103,7 @@ def index(machine: Machine, source: Tensor, key: Value) -> Value:
     if source.values is not None:
         strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
         values = [source.values[sum(i * s for i, s in zip(place, strides, strict=True))] for place in product(*picks)]
-    made = like(source, tuple(result), values)
+    made = view(source, tuple(result), values)
     if not result and values is not None and source.cls.name == "ndarray":
         return values[0]
     return made

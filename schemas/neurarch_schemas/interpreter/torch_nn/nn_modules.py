@@ -87,6 +87,7 @@ def functional(machine: Machine) -> PythonModule:
 def init(machine: Machine) -> PythonModule:
     def same(machine: Machine, tensor: Value = None, *args: Value, **kwargs: Value) -> Value:
         if isinstance(tensor, Tensor):
+            tensor.written()
             tensor.values = None
         return tensor
 

@@ -189,6 +189,8 @@ def same_shape(name: str) -> Any:
 
     def call(machine: Machine, self: Tensor, *args: Value, **kwargs: Value) -> Value:
         if name.endswith("_"):
+            if name not in ("requires_grad_", "detach_", "share_memory_"):
+                self.written()
             if name == "requires_grad_":
                 self.requires_grad = args[0] if args else kwargs.get("requires_grad", True)
             elif name == "copy_" and args and isinstance(args[0], Tensor):

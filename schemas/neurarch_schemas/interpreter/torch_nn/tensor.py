@@ -86,7 +86,7 @@ class Device:
 class Tensor:
     """``shape`` is None where it cannot be told, ``values`` (row-major) where there are too many or they are random."""
 
-    __slots__ = ("attrs", "cls", "dtype", "reason", "requires_grad", "shape", "values")
+    __slots__ = ("attrs", "base", "cls", "dtype", "reason", "requires_grad", "shape", "values")
 
     def __init__(
         self,
@@ -104,6 +104,15 @@ class Tensor:
         self.reason = reason
         self.requires_grad = requires_grad
         self.attrs: dict[str, Value] = {}
+        self.base: Tensor | None = None
+        """The tensor this is a view of: what is written here changes that one."""
+
+    def written(self) -> None:
+        """Its values change, and with them those of the tensors it is a view of, which are no longer told."""
+        base = self.base
+        while base is not None:
+            base.values = None
+            base = base.base
 
     def __repr__(self) -> str:
         return f"tensor({self.values if self.values is not None else self.shape})"
@@ -117,6 +126,7 @@ class Tensor:
 
     def interpreted_set_attr(self, machine: Machine, name: str, value: Value) -> None:
         if name == "data":
+            self.written()
             if isinstance(value, Tensor):
                 self.shape, self.values, self.dtype, self.reason = value.shape, value.values, value.dtype, value.reason
             elif type(value) is Unknown:
@@ -150,6 +160,7 @@ class Tensor:
         return index(machine, self, key)
 
     def interpreted_setitem(self, machine: Machine, key: Value, item: Value) -> None:
+        self.written()
         if self.values is not None:
             from neurarch_schemas.interpreter.torch_nn.indexing import index
             from neurarch_schemas.interpreter.torch_nn.picking import set_items
@@ -343,6 +354,13 @@ def like(source: Tensor, shape: Shape | None, values: list[Any] | None = None) -
     if values is not None and len(values) > MOST_VALUES:
         values = None
     return Tensor(cls, shape, source.dtype, values, source.reason)
+
+
+def view(source: Tensor, shape: Shape | None, values: list[Any] | None = None) -> Tensor:
+    """A tensor that shares the memory of its source."""
+    made = like(source, shape, values)
+    made.base = source
+    return made
 
 
 def mapped(source: Tensor, function: Callable[[Any], Any]) -> Tensor:

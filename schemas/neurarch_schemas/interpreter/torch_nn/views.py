@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from neurarch_schemas.interpreter.torch_nn.tensor import MOST_VALUES, DType, Tensor, like
+from neurarch_schemas.interpreter.torch_nn.tensor import MOST_VALUES, DType, Tensor, like, view
 from neurarch_schemas.interpreter.values import Unknown, Value
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _reshape(machine: Machine, self: Tensor, *args: Value, **kwargs: Value) -> V
         sizes[sizes.index(-1)] = total // known
     elif known != total:
         machine.fail("RuntimeError", f"shape {sizes} is invalid for input of size {total}")
-    return like(self, tuple(sizes), self.values)
+    return view(self, tuple(sizes), self.values)
 
 
 def _reinterpreted(tensor: Tensor, dtype: DType) -> Tensor:
@@ -64,7 +64,7 @@ def permute(tensor: Tensor, order: list[int]) -> Tensor:
             tensor.values[sum(i * s for i, s in zip(place, moved, strict=True))]
             for place in product(*map(range, result))
         ]
-    return like(tensor, result, values)
+    return view(tensor, result, values)
 
 
 def _transpose(machine: Machine, self: Tensor, *args: Value, **kwargs: Value) -> Value:
@@ -83,7 +83,7 @@ def _unsqueeze(machine: Machine, self: Tensor, dim: Value = 0) -> Value:
     if self.shape is None or not isinstance(dim, int):
         return like(self, None)
     place = dim % (len(self.shape) + 1)
-    return like(self, (*self.shape[:place], 1, *self.shape[place:]), self.values)
+    return view(self, (*self.shape[:place], 1, *self.shape[place:]), self.values)
 
 
 def _squeeze(machine: Machine, self: Tensor, *dims: Value, dim: Value = None) -> Value:
@@ -91,7 +91,7 @@ def _squeeze(machine: Machine, self: Tensor, *dims: Value, dim: Value = None) ->
         return self
     dims = dims if dim is None else (dim,)
     chosen = {each % max(len(self.shape), 1) for each in size_list(dims)} if dims else set(range(len(self.shape)))
-    return like(self, tuple(s for i, s in enumerate(self.shape) if s != 1 or i not in chosen), self.values)
+    return view(self, tuple(s for i, s in enumerate(self.shape) if s != 1 or i not in chosen), self.values)
 
 
 def _expand(machine: Machine, self: Tensor, *args: Value) -> Value:
@@ -177,7 +177,7 @@ def _diagonal(machine: Machine, self: Tensor, offset: Value = 0, dim1: Value = 0
         start = offset if offset >= 0 else -offset * shape[1]
         values = [self.values[start + each * (shape[1] + 1)] for each in range(length)]
     rest = tuple(size for axis, size in enumerate(shape) if axis not in (first, second))
-    return like(self, (*rest, length), values)
+    return view(self, (*rest, length), values)
 
 
 def _as_real(machine: Machine, self: Tensor) -> Value:
@@ -200,7 +200,7 @@ def _at_least(rank: int) -> Any:
             shape = {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}[len(shape)]
         else:
             shape = (1,) * (rank - len(shape)) + shape
-        return like(self, shape, self.values)
+        return view(self, shape, self.values)
 
     return call
 
@@ -209,9 +209,9 @@ def _flatten(machine: Machine, self: Tensor, start_dim: Value = 0, end_dim: Valu
     if self.shape is None:
         return self
     if not self.shape:
-        return like(self, (1,), self.values)
+        return view(self, (1,), self.values)
     start, end = start_dim % len(self.shape), end_dim % len(self.shape)
-    return like(self, (*self.shape[:start], prod(self.shape[start : end + 1]), *self.shape[end + 1 :]), self.values)
+    return view(self, (*self.shape[:start], prod(self.shape[start : end + 1]), *self.shape[end + 1 :]), self.values)
 
 
 def _chunk(machine: Machine, self: Tensor, chunks: Value, dim: Value = 0) -> Value:
@@ -240,7 +240,7 @@ def _split(machine: Machine, self: Tensor, sizes: Value, dim: Value = 0) -> Valu
     start = 0
     for size in sizes:
         values = self.values[start : start + size] if self.values is not None and len(self.shape) == 1 else None
-        pieces.append(like(self, (*self.shape[:place], size, *self.shape[place + 1 :]), values))
+        pieces.append(view(self, (*self.shape[:place], size, *self.shape[place + 1 :]), values))
         start += size
     return tuple(pieces)
 
@@ -260,6 +260,7 @@ def in_place(function: Any) -> Any:
 
     def call(machine: Machine, self: Tensor, *args: Value, **kwargs: Value) -> Value:
         made = function(machine, self, *args, **kwargs)
+        self.written()
         self.shape, self.values = (made.shape, made.values) if isinstance(made, Tensor) else (None, None)
         return self
 
