@@ -19,6 +19,7 @@ _FUNCTION = re.compile(
 """Indentation, name, signature, body."""
 _SHORTEST = 80
 """Shorter functions are parsed with the rest."""
+_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 
 
 class _Cut(NamedTuple):
@@ -114,7 +115,7 @@ def parse(text: str) -> ast.Module:
             tree = ast.parse(rest)
         except SyntaxError:
             return ast.parse(text)
-        _put(tree.body, cuts)
+        _put(tree, cuts)
         if not cuts:
             return tree
     return ast.parse(text)
@@ -125,15 +126,13 @@ def _breaks_quotes(text: str, start: int, end: int) -> bool:
     return bool((text.count('"""', start, end) + text.count("'''", start, end)) % 2)
 
 
-def _put(body: list[ast.stmt], cuts: dict[int, _Cut]) -> None:
+def _put(owner: ast.AST, cuts: dict[int, _Cut]) -> None:
     """Put what was cut in the place of its placeholders, those within other functions too."""
-    for index, statement in enumerate(body):
-        if isinstance(statement, ast.FunctionDef) and statement.lineno in cuts:
-            body[index] = LazyFunction(cuts.pop(statement.lineno), statement)
-            continue
-        for name in ("body", "orelse", "finalbody"):
-            inner = getattr(statement, name, None)
-            if inner:
-                _put(inner, cuts)
-        for inner in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            _put(inner.body, cuts)
+    for name in owner._fields:
+        if name in _BLOCKS:
+            block: list[ast.AST] = getattr(owner, name)
+            for index, each in enumerate(block):
+                if isinstance(each, ast.FunctionDef) and each.lineno in cuts:
+                    block[index] = LazyFunction(cuts.pop(each.lineno), each)
+                else:
+                    _put(each, cuts)
