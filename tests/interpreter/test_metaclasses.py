@@ -84,3 +84,43 @@ def test_an_error_that_follows_from_something_unknown_names_both() -> None:
     reason = interpret(MODEL, "Unfinished()").reason or ""
     assert "a loop over an unknown value" in reason
     assert reason.index("loop") < reason.index("AttributeError")
+
+
+SLOTTED = """
+from dataclasses import dataclass
+import attr
+import torch.nn as nn
+
+
+class Configured(nn.Module):
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "Config" in cls.__dict__ and "__slots__" not in cls.__dict__["Config"].__dict__:
+            raise TypeError("Config must have slots")
+
+
+class Model(Configured):
+    @dataclass(kw_only=True, slots=True)
+    class Config:
+        width: int = 3
+
+    def __init__(self, config=None):
+        super().__init__()
+        self.inner = nn.Linear((config or self.Config()).width, 1)
+
+
+@attr.s
+class Attributes(nn.Module):
+    width = attr.ib()
+"""
+
+
+def test_a_dataclass_with_slots_says_so() -> None:
+    found = interpret(SLOTTED, "Model()")
+    assert found.exact, found.reason
+
+
+def test_a_reason_names_no_file_of_ours() -> None:
+    reason = interpret(SLOTTED, "Attributes()").reason or ""
+    assert "'width'" in reason
+    assert ".txt" not in reason

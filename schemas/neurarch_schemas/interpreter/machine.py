@@ -286,14 +286,16 @@ class Machine(Calls, Attributes, Classes, Operators, Imports):
         if self.importing:
             return
         if reason not in self.taints and len(self.taints) < 50:
-            self.taints.append(f"{reason} ({self.where()})" if ".py:" not in reason else reason)
+            where = self.where() if ".py:" not in reason else ""
+            self.taints.append(f"{reason} ({where})" if where else reason)
 
     # errors
 
     def where(self) -> str:
         frame = self.frame
         file = frame.module.file or frame.module.name
-        return f"{os.path.basename(file)}:{frame.line}"
+        # a text of ours that stands for a package is no place a person could look at
+        return "" if file.endswith(".txt") else f"{os.path.basename(file)}:{frame.line}"
 
     def raised(self, name: str, message: str = "") -> Raised:
         cls = self.builtins[name]

@@ -21,7 +21,7 @@ _MARKS = frozenset(
 )
 """A folder that holds one of these is the top of a project."""
 _MOST_ABOVE = 6
-_ABOVE_UNMARKED = 2
+_ABOVE_UNMARKED = 4
 """Folders looked into where none is marked."""
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
 

@@ -165,6 +165,8 @@ def dataclass(machine: Machine, cls: Value = None, **options: Value) -> Value:
             made.keyword_only = keyword_only
         fields[name] = made
     cls.namespace["<fields>"] = Fields(fields, options.get("frozen") is True)
+    if options.get("slots") is True:
+        cls.namespace.setdefault("__slots__", tuple(fields))
     cls.namespace["__dataclass_fields__"] = fields
     cls.namespace["__match_args__"] = tuple(
         name for name, each in fields.items() if each.init and not each.keyword_only
