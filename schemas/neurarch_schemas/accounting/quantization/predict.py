@@ -15,6 +15,9 @@ from neurarch_schemas.record import Record
 MOST_NAMES = 20_000
 """Names looked up one by one; a model with more layers than that is not predicted."""
 
+QUANTIZED = frozenset({"Linear", "Experts"})
+"""Types of modules whose matrices may be stored in another way."""
+
 LEFT_ALONE: frozenset[Part] = frozenset({"router", "embedding", "position", "norm", "head", "convolution"})
 """Parts whose matrices quantizers keep in the model's dtype unless told otherwise."""
 
@@ -89,7 +92,10 @@ def _matrices(module: Module, tensor: Tensor, part: Part, plan: Plan) -> tuple[i
 
 
 class Placed(NamedTuple):
-    """One distinct module with the part it is in and all names it stands under, ``times`` under each."""
+    """One distinct module with the part it is in and the names it stands under, ``times`` under each.
+
+    Of a module that holds nothing to quantize, as many names are those of the module around it.
+    """
 
     module: Module
     part: Part
@@ -111,6 +117,10 @@ def _place(found: list[Placed], at: Placed, most: int) -> int:
     part = module.part or part
     found.append(Placed(module, part, names, times))
     for key, child in module.children:
+        if isinstance(child, Module) and not child.children and child.type not in QUANTIZED:
+            # Nobody asks for the names of norms and the like.
+            most = _place(found, Placed(child, part, names, times), most)
+            continue
         below = [name.child(key) for name in names]
         if not isinstance(child, Stack):
             most = _place(found, Placed(child, part, below, times), most)
