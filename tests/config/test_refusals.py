@@ -10,7 +10,8 @@ from tests.architectures.conftest import recorded
 from neurarch_schemas.catalogue.load import config_type, index
 from neurarch_schemas.config.read import read_config
 from neurarch_schemas.config.refusals import refusals
-from neurarch_schemas.config.refusals.constraints import constraints, operands, parse
+from neurarch_schemas.config.refusals.conditions import operands, parse
+from neurarch_schemas.config.refusals.table import constraints
 
 LINEAR = {"rope_type": "linear", "rope_theta": 10000.0}
 HEADS = [

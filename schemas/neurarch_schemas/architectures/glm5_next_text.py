@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.decoder import PRE_NORM, decoder_layer, feed_forward, language_model
 from neurarch_schemas.architectures.deepseek import chosen_keys, indexer, moe
+from neurarch_schemas.config.errors import CannotBuild
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.modules.assembly import layers
 from neurarch_schemas.modules.attention import latent_attention, selecting
@@ -73,5 +74,7 @@ def layer(config: ModelConfig, attention_kind: object, indexed: object, feed_for
 
 def build(config: ModelConfig) -> Module:
     kinds, indexed = config.layers("layer_types"), config.layers("indexer_types")
+    if indexed.length != kinds.length:  # the last layer looks at the entry behind its own
+        raise CannotBuild(f"indexer_types has {indexed.length} entries for {kinds.length} layers", ("indexer_types",))
     pattern = kinds.zip(indexed).zip(config.layers("mlp_layer_types"))
     return language_model(config, layers(pattern, lambda kind: layer(config, *kind[0], kind[1])))

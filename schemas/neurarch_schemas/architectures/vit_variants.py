@@ -34,7 +34,7 @@ def layer(config: ModelConfig) -> Module:
         "layernorm_after": layer_norm(hidden),
     }
     if kind == "pixio":
-        inner = config.integer("intermediate_size") if config.is_set("intermediate_size") else 4 * hidden
+        inner = int(hidden * config.number("mlp_ratio"))
         return Module(
             "EncoderLayer",
             children=named({"attention": vit_attention(hidden, heads, bias=bias), **norms, "mlp": mlp(hidden, inner)}),

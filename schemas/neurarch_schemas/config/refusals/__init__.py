@@ -13,6 +13,7 @@ from neurarch_schemas.config.refusals.probabilities import refused_probabilities
 from neurarch_schemas.config.refusals.refusal import Refusal
 from neurarch_schemas.config.refusals.rope import refused_rope
 from neurarch_schemas.config.refusals.stages import refused_stages
+from neurarch_schemas.config.refusals.table import constraints
 
 CHECKS = (
     unnamed_parts,
@@ -35,8 +36,9 @@ def refusals(config: ModelConfig) -> Iterator[Refusal]:
 
 def own_refusals(config: ModelConfig) -> Iterator[Refusal]:
     """Of this config alone."""
-    from neurarch_schemas.config.refusals.constraints import broken_constraints
-
     for check in CHECKS:
         yield from check(config)
-    yield from broken_constraints(config)
+    if config.model_type in constraints():
+        from neurarch_schemas.config.refusals.conditions import broken_constraints
+
+        yield from broken_constraints(config)

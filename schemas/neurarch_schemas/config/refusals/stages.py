@@ -14,9 +14,8 @@ FEATURES, INDICES = "out_features", "out_indices"
 
 
 def refused_stages(config: ModelConfig) -> Iterator[Refusal]:
-    setting = config.setting("stage_names")
-    names = None if setting is None or setting.origin == "written" else setting.value  # classes write their own over it
-    if not isinstance(names, list):
+    names = config.get("stage_names")
+    if not isinstance(names, list) or not _are_of_the_class(names):
         return
     features, indices = _written(config, FEATURES), _written(config, INDICES)
     for key, value, kind in ((FEATURES, features, str), (INDICES, indices, int)):
@@ -39,6 +38,12 @@ def refused_stages(config: ModelConfig) -> Iterator[Refusal]:
             yield Refusal(f"{key} must name each stage once, in order", config.pointer, (key,))
     if named is not None and counted is not None and named != counted:
         yield Refusal("out_features and out_indices name different stages", config.pointer, (FEATURES, INDICES))
+
+
+def _are_of_the_class(names: list[JSONValue]) -> bool:
+    """Classes check against names of their own, which a file may write over later on."""
+    numbered = names[1:] if names[:1] == ["stem"] else names
+    return bool(names) and numbered == [f"stage{at}" for at in range(1, len(numbered) + 1)]
 
 
 def _written(config: ModelConfig, key: str) -> JSONValue:

@@ -7,7 +7,6 @@ hidden_size") and evaluated here, on plain values only.
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -16,6 +15,7 @@ from neurarch_schemas.config.check_types import show
 from neurarch_schemas.config.layer_pattern import LayerPattern
 from neurarch_schemas.config.model_config import ModelConfig
 from neurarch_schemas.config.refusals.refusal import Refusal
+from neurarch_schemas.config.refusals.table import constraints
 
 LARGEST_POWER = 64
 OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -57,21 +57,6 @@ def broken_constraints(config: ModelConfig) -> Iterator[Refusal]:
             values = ", ".join(f"{name} is {show(value)}" for name, value in read.items())
             keys = tuple(name.removeprefix("len(").removeprefix("sum(").rstrip(")") for name in read)
             yield Refusal(f"{condition} must hold, and {values}", config.pointer, keys, told_by)
-
-
-@cache
-def constraints() -> Mapping[str, tuple[tuple[str, str | None], ...]]:
-    """model type -> its conditions, each with the rule that finds the same."""
-    import json
-
-    with open(os.path.join(os.path.dirname(__file__), "constraints.json"), encoding="utf-8") as stream:
-        data = json.load(stream)
-    found: dict[str, tuple[tuple[str, str | None], ...]] = {}
-    for entry in data["constraints"]:
-        conditions = tuple((condition, entry.get("told_by")) for condition in entry["hold"])
-        for model_type in entry["types"]:
-            found[model_type] = (*found.get(model_type, ()), *conditions)
-    return found
 
 
 @cache
