@@ -10,6 +10,7 @@ from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.python_file import FUNCTIONS, PythonFile, Site, are_exclusive, python_file, self_attribute
 from neurarch_rules.facts.python_flow import made_by, scope_of
+from neurarch_rules.facts.python_reach import of_units
 from neurarch_schemas.documents.python_nodes import nodes, nodes_of
 
 if TYPE_CHECKING:
@@ -31,8 +32,13 @@ SMALLEST = -1e5
 
 
 def check(context: Context) -> Iterator[Finding]:
-    file = python_file(context)
-    for placed, node, filled, scores_node in (*_filled(file), *_stored(file)):
+    return of_units(python_file(context), _of_unit)
+
+
+def _of_unit(file: PythonFile, unit: Placed) -> Iterator[Finding]:
+    if "oftmax" not in unit.unit.text:
+        return
+    for placed, node, filled, scores_node in (*_filled(file, unit), *_stored(unit)):
         value = _number(filled)
         if value is None:
             value = _number(_value_of(file, placed, filled))
@@ -59,9 +65,10 @@ def check(context: Context) -> Iterator[Finding]:
         )
 
 
-def _filled(file: PythonFile) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.expr]]:
+def _filled(file: PythonFile, placed: Placed) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.expr]]:
     """``scores.masked_fill(mask, value)`` and ``torch.where(mask, scores, value)``: the value and the scores."""
-    for placed, call in file.calls("masked_fill", "masked_fill_", "where"):
+    calls = placed.unit.calls
+    for call in (call for name in ("masked_fill", "masked_fill_", "where") for call in calls.get(name, ())):
         if not isinstance(call.func, ast.Attribute):
             continue
         if call.func.attr == "where":
@@ -71,16 +78,15 @@ def _filled(file: PythonFile) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.e
             yield placed, call, call.args[1], call.func.value
 
 
-def _stored(file: PythonFile) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.expr]]:
+def _stored(placed: Placed) -> Iterator[tuple[Placed, ast.AST, ast.expr, ast.expr]]:
     """``scores[mask == 0] = value``."""
-    for placed in file.units:
-        for statement in placed.unit.body if "softmax" in placed.unit.text else ():
-            for node in nodes_of(statement, ast.Assign):
-                target = node.targets[0]
-                if len(node.targets) != 1 or not isinstance(target, ast.Subscript):
-                    continue
-                if isinstance(target.value, ast.Name) and "mask" in ast.unparse(target.slice):
-                    yield placed, node, node.value, target.value
+    for statement in placed.unit.body:
+        for node in nodes_of(statement, ast.Assign):
+            target = node.targets[0]
+            if len(node.targets) != 1 or not isinstance(target, ast.Subscript):
+                continue
+            if isinstance(target.value, ast.Name) and "mask" in ast.unparse(target.slice):
+                yield placed, node, node.value, target.value
 
 
 def _value_of(file: PythonFile, placed: Placed, node: ast.expr) -> ast.expr | None:

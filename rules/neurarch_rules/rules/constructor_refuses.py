@@ -54,7 +54,9 @@ def _finding(refused: Refused) -> Finding:
     test = ast.unparse(refused.test)
     modulus = _modulus(refused)
     what = modulus or (f"{test} with {shown}" if len(test) <= 80 else f"the check fails with {shown}")
-    kind = "the construction" if refused.explicit else "the class's own defaults"
+    failing = "the construction cannot be built" if refused.explicit else "the class's own defaults cannot be built"
+    if not _in_class(refused):
+        failing = "this call fails a check of its own"
     related = [refused.site.related("the check that fails")]
     written = [value.origin for _, value in refused.values if value.origin is not None]
     related += (Related(site.place, f"{ast.unparse(site.node)} comes from here") for site in written)
@@ -64,7 +66,14 @@ def _finding(refused: Refused) -> Finding:
     elif not refused.explicit:
         given = [site for site in written if is_given(site)]
         place = given[-1] if given and len(given) == len(written) else refused.site
-    return Finding(f"{kind} cannot be built: {what}", place.place, tuple(related))
+    return Finding(f"{failing}: {what}", place.place, tuple(related))
+
+
+def _in_class(refused: Refused) -> bool:
+    parents, node = refused.site.placed.unit.parents, refused.site.node
+    while parents[node] is not node:
+        node = parents[node]
+    return isinstance(node, ast.ClassDef)
 
 
 def _modulus(refused: Refused) -> str | None:

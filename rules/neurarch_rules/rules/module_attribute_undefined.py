@@ -8,9 +8,16 @@ from neurarch_rules.engine.finding import Finding
 from neurarch_rules.engine.rule import RuleInfo
 from neurarch_rules.facts.data import fact_set
 from neurarch_rules.facts.python_attributes import attributes_of, stored_from_outside
-from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, first_argument, is_attribute_of, python_file
+from neurarch_rules.facts.python_file import (
+    FUNCTIONS,
+    ClassFacts,
+    FunctionNode,
+    first_argument,
+    is_attribute_of,
+    python_file,
+)
 from neurarch_rules.facts.spelling import closest
-from neurarch_schemas.documents.python_nodes import children, nodes_of
+from neurarch_schemas.documents.python_nodes import children, kept, nodes_of
 
 RULE = RuleInfo(
     name="module-attribute-undefined",
@@ -34,33 +41,36 @@ def check(context: Context) -> Iterator[Finding]:
         names = None if found in file.derived else attributes_of(found)
         if names is None:
             continue
-        is_made = any(file.own_class(call) is found for _, call in file.calls(found.name))
         names |= SET_BY_LIBRARIES
         own = names - fact_set("torch_signatures", "module_attributes")
         told: set[str] = set()
-        for node in _reads(found):
+        for node in kept(found.node, _reads):
             if node.attr in names or node.attr in outside or node.attr in told or node.attr.startswith("__"):
                 continue
             near = closest(node.attr, own)
-            if is_made or near is not None:
+            if near is not None or any(file.own_class(call) is found for _, call in file.calls(found.name)):
                 told.add(node.attr)
                 yield _finding(found, node, near)
 
 
-def _reads(found: ClassFacts) -> Iterator[ast.Attribute]:
+def _reads(node: ast.ClassDef) -> tuple[ast.Attribute, ...]:
     """``self.NAME`` in methods, where self is the module."""
-    for method in found.methods.values():
-        decorators = {ast.unparse(item) for item in method.decorator_list}
-        own = first_argument(method)
-        if decorators & {"staticmethod", "classmethod"} or own != "self" or nodes_of(method, ast.Try):
+    methods = [item for item in node.body if isinstance(item, FUNCTIONS)]
+    return tuple(read for method in methods for read in _in_method(method))
+
+
+def _in_method(method: FunctionNode) -> Iterator[ast.Attribute]:
+    decorators = {ast.unparse(item) for item in method.decorator_list}
+    own = first_argument(method)
+    if decorators & {"staticmethod", "classmethod"} or own != "self" or nodes_of(method, ast.Try):
+        return
+    waiting: list[ast.AST] = [method]
+    for node in waiting:
+        if node is not method and (isinstance(node, ast.ClassDef) or _renames(node, own)):
             continue
-        waiting: list[ast.AST] = [method]
-        for node in waiting:
-            if node is not method and (isinstance(node, ast.ClassDef) or _renames(node, own)):
-                continue
-            if isinstance(node, ast.Attribute) and is_attribute_of(node, own) and isinstance(node.ctx, ast.Load):
-                yield node
-            waiting += children(node)
+        if isinstance(node, ast.Attribute) and is_attribute_of(node, own) and isinstance(node.ctx, ast.Load):
+            yield node
+        waiting += children(node)
 
 
 def _renames(node: ast.AST, own: str) -> bool:
