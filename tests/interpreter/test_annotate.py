@@ -62,6 +62,14 @@ def test_keys_and_values_of_each_layer() -> None:
     assert [(shape.heads, shape.kv_heads, shape.qk_dim) for shape in shapes if shape] == [(4, 2, 8)]
 
 
+@pytest.mark.parametrize("name", ["cache", "layer_cache", "kv_cache", "past_key_value"])
+def test_a_cache_handed_to_the_forward_shows_that_it_decodes(name: str) -> None:
+    plain = "def forward(self, x):\n        return F.scaled_dot_product_attention(x, x, x, is_causal=True)"
+    cached = f"def forward(self, x, {name}=None):\n        return F.scaled_dot_product_attention(x, x, x)"
+    assert per_token(TEXT.replace(plain, cached)) == 3 * 2 * (2 * 8)
+    assert per_token(TEXT.replace(plain, cached.replace(f", {name}=None", ""))) is None
+
+
 def test_parts() -> None:
     parts = {visit.path: (visit.part, visit.module.lookup) for visit in walk(tree_of(TEXT))}
     assert parts["wte"] == ("embedding", True)

@@ -99,3 +99,14 @@ def test_super_of_an_unrelated_class_is_an_error() -> None:
     reason = interpret(MODEL.format(body=body), "Model()").reason
     assert reason is not None
     assert "super(type, obj)" in reason
+
+
+def test_kernels_are_switched() -> None:
+    body = """
+        torch.backends.cuda.enable_flash_sdp(True)
+        torch.backends.cuda.enable_mem_efficient_sdp(False)
+        if torch.backends.cuda.flash_sdp_enabled():
+            self.layers.append(nn.Linear(1, 1))
+"""
+    found = interpret(MODEL.format(body=body), "Model()")
+    assert found.exact, found.reason

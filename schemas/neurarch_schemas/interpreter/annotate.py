@@ -38,7 +38,9 @@ _OTHER_CACHE = re.compile(
 )
 _LATENT = (("kv_a_proj_with_mqa", "kv_b_proj"), ("wkv_a", "wkv_b"))
 """Multi-head latent attention: the projection to the latent and one rotary key, and that from the latent to heads."""
-_CACHE_ARGUMENT = re.compile(r"past_key_values?|layer_past|past_kv|kv_cache|cache_params|use_cache|start_pos|past")
+_CACHE_ARGUMENT = re.compile(
+    r"past_key_values?|layer_past|past_kv|(kv_|layer_)?cache|cache_params|use_cache|start_pos|past"
+)
 _STATE = frozenset(("A_log", "dt_bias", "time_decay", "log_A", "ssm_D"))
 """Parameters of recurrent layers, whose state is a cache that projections do not show."""
 _EMBEDDINGS = ("embed_tokens", "wte", "word_embeddings", "tok_embeddings", "token_embedding", "embed_in", "tok_emb")

@@ -156,6 +156,10 @@ def library(machine: Machine) -> PythonModule:
     )
 
 
+_KERNELS = ("flash", "mem_efficient", "math", "cudnn")
+"""Kernels of scaled_dot_product_attention that ``torch.backends.cuda`` switches."""
+
+
 def backends(machine: Machine) -> PythonModule:
     flags = Instance(
         new_class(
@@ -167,6 +171,8 @@ def backends(machine: Machine) -> PythonModule:
                 "is_built": false,
                 "version": zero,
                 "flags": lambda machine, *a, **k: Unknown("a context", data=True),
+                **{f"enable_{kind}_sdp": nothing for kind in _KERNELS},
+                **{f"{kind}_sdp_enabled": true for kind in _KERNELS},
             },
         )
     )
