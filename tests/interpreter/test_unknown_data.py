@@ -110,3 +110,13 @@ def test_kernels_are_switched() -> None:
 """
     found = interpret(MODEL.format(body=body), "Model()")
     assert found.exact, found.reason
+
+
+def test_values_given_in_a_loop_of_unknown_length() -> None:
+    body = """
+        for block in range(torch.randint(1, 5, (1,)).item()):
+            part = tuple(slice(block * size, (block + 1) * size) for size in self.head.weight.shape)
+            nn.init.normal_(self.head.weight[part], std=0.1)
+"""
+    found = interpret(MODEL.format(body=body), "Model()")
+    assert found.exact, found.reason

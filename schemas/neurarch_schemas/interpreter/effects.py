@@ -26,6 +26,7 @@ _LOOKS = frozenset(
         "reversed",
         "round",
         "set",
+        "slice",
         "sorted",
         "str",
         "sum",
@@ -113,11 +114,16 @@ def _called(function: ast.expr, bound: set[str]) -> str | None:
     if not isinstance(function, ast.Attribute):
         return None
     root = _root(function)
-    if root in bound or root in _LIBRARIES or function.attr in _KEEPS:
+    if root in bound or root in _LIBRARIES or function.attr in _KEEPS or _is_initializer(function.value):
         return ""
     if function.attr in _FILLS and isinstance(function.value, ast.Name):
         return function.value.id
     return None
+
+
+def _is_initializer(module: ast.expr) -> bool:
+    """``nn.init.normal_(...)`` gives tensors values, which change no shape."""
+    return (module.attr if isinstance(module, ast.Attribute) else getattr(module, "id", None)) == "init"
 
 
 def _root(node: ast.expr) -> str | None:
