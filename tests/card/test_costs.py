@@ -83,13 +83,13 @@ def test_an_encoder_of_undeclared_length_is_assumed_as_long_as_the_sequence() ->
     """T5-small: 6 layers of 8 heads of 64 keep keys and values of both sides."""
     analysis = config(**T5)
     token = 6 * 2 * 8 * 64
-    assert cached_scalars(analysis, Assumptions(), 1000) == 2 * 1000 * token
-    assert cached_scalars(analysis, Assumptions(source_length=512), 1000) == (1000 + 512) * token
+    assert cached_scalars(analysis, Assumptions())(1000) == 2 * 1000 * token
+    assert cached_scalars(analysis, Assumptions(source_length=512))(1000) == (1000 + 512) * token
     assert "as many tokens as the decoder are assumed" in text(analysis)
     assert "512 tokens are assumed" in text(analysis, Assumptions(source_length=512))
     whisper = published("openai/whisper-large-v3-turbo")
     assert whisper.kv_cache is not None
-    assert cached_scalars(whisper, Assumptions(), 448) == whisper.kv_cache.at(448)
+    assert cached_scalars(whisper, Assumptions())(448) == whisper.kv_cache.at(448)
 
 
 def test_decoding_reads_quantized_experts_and_plain_attention_as_they_are_stored() -> None:

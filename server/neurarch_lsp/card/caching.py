@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,12 +10,14 @@ if TYPE_CHECKING:
     from neurarch_schemas.analysis import Analysis
 
 
-def cached_scalars(analysis: Analysis, assumed: Assumptions, length: int) -> int:
-    """Scalars kept for ``length`` tokens; 0 for a network that caches nothing."""
-    cache = analysis.kv_cache
+def cached_scalars(analysis: Analysis, assumed: Assumptions) -> Callable[[int], int]:
+    """The scalars kept for so many tokens; 0 for a network that caches nothing."""
+    cache, crossing, source = analysis.kv_cache, assumed_crossing(analysis), assumed.source_length
     if cache is None:
-        return 0
-    return cache.at(length) + (assumed.source_length or length) * assumed_crossing(analysis)
+        return lambda _: 0
+    if not crossing:
+        return cache.at
+    return lambda length: cache.at(length) + (source or length) * crossing
 
 
 def assumed_crossing(analysis: Analysis) -> int:

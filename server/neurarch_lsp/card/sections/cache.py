@@ -45,8 +45,9 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         note = f"; engines keep its recurrent part in {kept}" if isinstance(kept, str) and kept != dtype else ""
         rows.append(("Constant state", f"{binary_bytes(constant)} a sequence in {dtype}, whatever its length{note}"))
     rows += _crossing(analysis, assumed, cache, dtype)
+    scalars = cached_scalars(analysis, assumed)
     lengths = [length for length in LENGTHS if length < longest] + [longest]
-    sizes = [(length, size_in_bytes(cached_scalars(analysis, assumed, length), dtype)) for length in lengths]
+    sizes = [(length, size_in_bytes(scalars(length), dtype)) for length in lengths]
     table = Table(
         ("tokens", "one sequence", f"batch of {assumed.batch}") if assumed.batch > 1 else ("tokens", "one sequence"),
         tuple(
@@ -56,9 +57,7 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
         numeric=frozenset({0, 1, 2}),
     )
     points = [(longest * step // POINTS, 0.0) for step in range(POINTS + 1)]
-    curve = tuple(
-        (float(length), float(size_in_bytes(cached_scalars(analysis, assumed, length), dtype))) for length, _ in points
-    )
+    curve = tuple((float(length), float(size_in_bytes(scalars(length), dtype))) for length, _ in points)
     top = curve[-1][1]
     plot = Plot(
         curve,

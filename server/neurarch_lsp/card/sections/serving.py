@@ -34,8 +34,10 @@ def section(analysis: Analysis, assumed: Assumptions) -> Section | None:
     cache = analysis.kv_cache
     dtype = analysis.cache_dtype(assumed.cache_dtype)
 
+    scalars = cached_scalars(analysis, assumed)
+
     def cache_bytes(length: int) -> int:
-        return size_in_bytes(cached_scalars(analysis, assumed, length), dtype)
+        return size_in_bytes(scalars(length), dtype)
 
     context = min(sequence_length(analysis, assumed), assumed.context or assumed.served_context)
     one = cache_bytes(context)
