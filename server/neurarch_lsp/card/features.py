@@ -30,6 +30,7 @@ WEIGHTS = {
     "model_type": 2.0,
 }
 """Weight of each feature in the score."""
+ALL_WEIGHTS = sum(WEIGHTS.values())
 
 
 class Features(Record):
@@ -79,14 +80,18 @@ def similarity(a: Features, b: Features) -> float:
     The weighted mean over all features: for sizes the smaller over the larger (1 where both are absent, 0 where one
     is), for words 1 where equal, for concepts the shared over all of both.
     """
-    score = 0.0
+    score, theirs = 0.0, b.numbers
     for name, number in a.numbers.items():
-        other = b.numbers.get(name, 0)
-        score += WEIGHTS[name] * (1.0 if number == other else min(number, other) / max(number, other))
-    score += sum(WEIGHTS[name] for name, word in a.words.items() if word == b.words.get(name))
+        other = theirs.get(name, 0)
+        # Asked of each catalogued model: min and max would take most of the time.
+        share = 1.0 if number == other else number / other if number < other else other / number
+        score += WEIGHTS[name] * share
+    for name, word in a.words.items():
+        if word == b.words.get(name):
+            score += WEIGHTS[name]
     union = a.concepts | b.concepts
     score += WEIGHTS["concepts"] * (len(a.concepts & b.concepts) / len(union) if union else 1.0)
-    return score / sum(WEIGHTS.values())
+    return score / ALL_WEIGHTS
 
 
 def reasons(a: Features, b: Features) -> str:
