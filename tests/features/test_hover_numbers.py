@@ -99,3 +99,20 @@ def test_an_entry_of_a_layer_list_says_what_another_would_cost() -> None:
     text = to_plain(of_pointer(built(config), "/layer_types/0", Options()))
     assert "2 of 4 entries" in text
     assert "full_attention" in text
+
+
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "offered"), [(12, 4, {3, 6}), (7, 7, {1}), (32, 8, {4, 16}), (30, 6, {5, 10})]
+)
+def test_neighbours_of_kv_heads_divide_the_heads(heads: int, kv_heads: int, offered: set[int]) -> None:
+    model = {
+        **MODELS["llama"],
+        "hidden_size": 32 * heads,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+    }
+    analysis = analyse_text("/nowhere/config.json", json.dumps(model))
+    assert analysis is not None
+    shown = to_plain(of_pointer(analysis, "/num_key_value_heads", Options()))
+    rows = [line.removeprefix(">").split() for line in shown.splitlines()]
+    assert {int(row[0]) for row in rows if len(row) > 3 and row[0].isdecimal()} - {kv_heads} == offered, shown

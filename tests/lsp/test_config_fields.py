@@ -132,3 +132,17 @@ async def test_definitions(session: Session, folder: Path) -> None:
     document = session.document(text, "file:///nowhere/tiny/all.py", language="python")
     assert await definition(session, document, "n_layer=1)") == ["all.py:9"]
     document.close()
+
+
+async def test_completion_behind_the_dot_of_a_config(session: Session, folder: Path) -> None:
+    document = opened(session, folder / "tiny" / "modeling_tiny.py")
+    document.substitute("4 * self.config.hidden_size", "4 * self.config.")
+    params = types.CompletionParams(
+        document.identifier,
+        document.at("4 * self.config.", 16),
+        types.CompletionContext(types.CompletionTriggerKind.TriggerCharacter, "."),
+    )
+    found = await asyncio.wait_for(session.client.text_document_completion_async(params), SECONDS)
+    assert isinstance(found, types.CompletionList)
+    assert {"hidden_size", "n_layer"} <= {item.label for item in found.items}
+    document.close()

@@ -13,59 +13,19 @@ import os
 import random
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from . import samples
 from .clients import SERVER, split_lines, units
-from .test_python_models import GPT
+from .edited_kinds import CODE, CONFIG, OTHERS, Kind
 from .wire import Wire
 
 pytestmark = pytest.mark.asyncio
 
 EDITS = int(os.environ.get("NEURARCH_EDITS", "300"))
 SEED = int(os.environ.get("NEURARCH_SEED", "20240601"))
-COMMON = ("\n", "\r\n", "\r", "🤖", "混合", "\u2028", "\u000c", "\u0085", "<<<<<<< HEAD\n", "\ufeff", "\x00", "9" * 40)
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of document: what is typed into it, and the texts that it is now and then replaced by."""
-
-    name: str
-    language: str
-    texts: tuple[str, ...]
-    pieces: tuple[str, ...]
-
-
-CONFIG = Kind(
-    "config.json",
-    "json",
-    (samples.text(samples.LLAMA), samples.text(samples.MOE), '{"name": "app"}', "", "{}"),
-    (
-        "{", "}", "[", "]", ",", ":", '"', "null", "NaN", "-1", "1e999", '"num_key_value_heads": 3,',
-        '"model_type": "mixtral",', "// comment\n", "/*", *COMMON,
-    ),
-)  # fmt: skip
-CODE = Kind(
-    "model.py",
-    "python",
-    (
-        GPT,
-        "from transformers import LlamaConfig, LlamaForCausalLM\n\n"
-        "config = LlamaConfig(hidden_size=96, num_attention_heads=7)\nmodel = LlamaForCausalLM(config)\n",
-        "import os\n\nprint(os.name)\n",
-        "",
-    ),
-    (
-        "(", ")", "[", ":", "    ", "\t", "#", '"""', "'", "\\", "self.extra = nn.Linear(8, 8)\n",
-        "import torch.nn as nn\n", "class Other(nn.Module):\n    pass\n", "n_layer = 7\n", "lambda",
-        "for x in range(10**9):\n", "-1", *COMMON,
-    ),
-)  # fmt: skip
 REQUESTS = tuple(
     f"textDocument/{name}"
     for name in (
@@ -151,21 +111,17 @@ def ask(wire: Wire, editor: Editor, uri: str, number: int) -> None:
 
 async def run(encoding: str, seed: int, edits: int, kind: Kind) -> list[int]:
     """Resident memory in KiB, measured along the way."""
-    uri, fresh = f"file:///nowhere/random/{kind.name}", f"file:///nowhere/fresh/{kind.name}"
+    uri, fresh = kind.uri("random"), kind.uri("fresh")
     editor = Editor(random.Random(seed), encoding, kind)
     wire = await Wire.start(command=SERVER)
     await wire.initialize(capabilities={"general": {"positionEncodings": [encoding]}})
     await warm_up(wire, kind)
-    item = {"uri": uri, "languageId": kind.language, "version": 1, "text": editor.text}
-    wire.send("textDocument/didOpen", {"textDocument": item})
+    wire.send(*kind.opening(uri, editor.text))
     memory: list[int] = []
     pending = 0
     for number in range(edits):
         change = editor.change()
-        wire.send(
-            "textDocument/didChange",
-            {"textDocument": {"uri": uri, "version": editor.version}, "contentChanges": [change]},
-        )
+        wire.send(*kind.changing(uri, editor.version, [change]))
         if editor.chance.random() < 0.5:
             ask(wire, editor, uri, number)
             pending += 1
@@ -176,11 +132,11 @@ async def run(encoding: str, seed: int, edits: int, kind: Kind) -> list[int]:
         if number % 500 == 499:
             memory.append(resident(wire.process.pid))
     await settle(wire, pending)
-    wire.send("textDocument/didOpen", {"textDocument": {**item, "uri": fresh, "text": editor.text}})
-    await compare_diagnostics(wire, uri, fresh)
+    wire.send(*kind.opening(fresh, editor.text))
+    await compare_diagnostics(wire, kind, uri, fresh)
     for method in REQUESTS:
         # While Python cannot be parsed, what its last readable state built is shown: a fresh document has none.
-        if kind is CONFIG or parses(editor.text):
+        if not kind.is_code or parses(editor.text):
             for _ in range(5):
                 await compare_answers(wire, uri, fresh, method, editor.position(editor.somewhere()))
     assert await wire.end() == 0
@@ -194,9 +150,8 @@ async def run(encoding: str, seed: int, edits: int, kind: Kind) -> list[int]:
 async def warm_up(wire: Wire, kind: Kind) -> None:
     """Everything is asked for once, so that what is loaded when first needed does not count as growth."""
     for number, text in enumerate(kind.texts):
-        uri = f"file:///nowhere/warm-{number}/{kind.name}"
-        item = {"uri": uri, "languageId": kind.language, "version": 1, "text": text}
-        wire.send("textDocument/didOpen", {"textDocument": item})
+        uri = kind.uri(f"warm-{number}")
+        wire.send(*kind.opening(uri, text))
         for method in REQUESTS:
             wire.send(method, parameters(uri, {"line": 2, "character": 5}, method), f"{uri} {method}")
         for command in COMMANDS:
@@ -205,16 +160,14 @@ async def warm_up(wire: Wire, kind: Kind) -> None:
         wire.send("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
-async def compare_diagnostics(wire: Wire, edited: str, fresh: str) -> None:
+async def compare_diagnostics(wire: Wire, kind: Kind, edited: str, fresh: str) -> None:
     """What is published for both is the same; the edited one is asked for by an edit that changes nothing."""
     found: dict[str, Any] = {}
     while set(found) != {edited, fresh}:
         published = await wire.notification("textDocument/publishDiagnostics")
         if published["uri"] == fresh:
             found[fresh] = plain(published["diagnostics"])
-            wire.send(
-                "textDocument/didChange", {"textDocument": {"uri": edited, "version": 10**6}, "contentChanges": []}
-            )
+            wire.send(*kind.changing(edited, 10**6, []))
         elif published["version"] == 10**6:
             found[edited] = plain(published["diagnostics"])
     assert found[edited] == found[fresh]
@@ -271,3 +224,8 @@ async def test_random_edits(encoding: str, kind: Kind) -> None:
     if EDITS >= 10_000 and sys.platform == "linux":
         print(f"{kind.name} {encoding}: {memory} KiB, one figure every 500 edits")
         assert memory[-1] <= memory[1] * 1.05, memory
+
+
+@pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.name)
+async def test_random_edits_of_other_kinds(kind: Kind) -> None:
+    await asyncio.wait_for(run("utf-16", SEED, EDITS, kind), 60 + EDITS)

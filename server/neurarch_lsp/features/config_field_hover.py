@@ -34,7 +34,9 @@ def hover(text: str, offset: int) -> Hover | None:
     here = next((span for span in spans if span[0] <= offset <= span[1]), None)
     if here is None:
         here = given[2] if given is not None else used[1] if used is not None else spans[0]
-    blocks: list[Block] = [Text(f"**{code(name)}** of {code(owner.name)}{_default(text, spans[0][1])}")]
+    default = default_of(text, spans[0][1])
+    told = "" if default is None else f": {code(default)} where nothing is given"
+    blocks: list[Block] = [Text(f"**{code(name)}** of {code(owner.name)}{told}")]
     known = meaning(name)
     if known:
         blocks.append(Text(known))
@@ -46,11 +48,11 @@ def hover(text: str, offset: int) -> Hover | None:
     return Hover(here, tuple(blocks))
 
 
-def _default(text: str, end: int) -> str:
-    """ ", 12 where nothing is given", as far as one line shows it."""
+def default_of(text: str, end: int) -> str | None:
+    """The default of the field whose name ends at ``end``, as far as one line shows it."""
     line_end = text.find("\n", end)
     line = text[end : len(text) if line_end < 0 else line_end]
     found = _DEFAULT.match(line)
     if found is None or len(found[1]) > 60 or found[1].count("(") != found[1].count(")"):
-        return ""
-    return f": {code(found[1])} where nothing is given"
+        return None
+    return found[1]

@@ -104,6 +104,18 @@ def uses(text: str, name: str, classes: Collection[str]) -> list[Span]:
     return sorted(set(found))
 
 
+def is_config(text: str, name: str) -> bool:
+    """Whether a name of this text holds a config, as far as its spelling or an annotation says."""
+    known = {match[1] for match in _ANNOTATED.finditer(text) if _CONFIG_CLASS.search(match[2])} | RECEIVERS
+    return _holds_config(name, known)
+
+
+def annotated(text: str, offset: int, name: str = "config") -> set[str]:
+    """The class that the nearest parameter of this name above is annotated with."""
+    found = [match[1] for match in re.finditer(rf"\b{name}[ \t]*:[ \t]*[\"']?(\w+)", text[:offset])]
+    return set(found[-1:])
+
+
 def used_at(text: str, offset: int) -> tuple[str, Span] | None:
     """The field that the code reads at ``offset``, whatever holds the config there."""
     line = text.rfind("\n", 0, offset) + 1

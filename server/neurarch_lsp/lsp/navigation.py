@@ -106,18 +106,12 @@ def _from_python(
         return []
     name, origin = used
     fields = _fields(texts, folder, name, positions, analysed)
-    wanted = {given[0]} if given is not None else _annotated(text, offset)
+    wanted = {given[0]} if given is not None else config_fields.annotated(text, offset)
     chosen = [place for owner, place in fields if owner in wanted] or [place for _, place in fields]
     if given is not None:
         return [(origin, place) for owner, place in fields if owner == given[0]][:1]
     keys = _config_key(os.path.join(folder, "config.json") if folder else "", name, positions, texts)
     return [(origin, place) for place in (*chosen[:1], *keys)]
-
-
-def _annotated(text: str, offset: int) -> set[str]:
-    """The class that the nearest ``config`` parameter above names."""
-    found = [match[1] for match in re.finditer(r"\bconfig[ \t]*:[ \t]*[\"']?(\w+)", text[:offset])]
-    return set(found[-1:])
 
 
 def _field_at(analysed: Analysed, offset: int, texts: PythonTexts) -> tuple[set[str], str] | None:
@@ -138,7 +132,7 @@ def _field_at(analysed: Analysed, offset: int, texts: PythonTexts) -> tuple[set[
         for each in config_fields.config_classes(content)
         if each.defines(used[0])
     }
-    nearest = found & _annotated(text, offset)
+    nearest = found & config_fields.annotated(text, offset)
     return nearest or found, used[0]
 
 

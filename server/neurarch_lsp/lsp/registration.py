@@ -40,7 +40,9 @@ class Feature:
 
 
 def _completion_options() -> types.CompletionOptions:
-    return types.CompletionOptions(trigger_characters=['"', ":", ",", "{", "[", "(", "=", "'"], resolve_provider=True)
+    return types.CompletionOptions(
+        trigger_characters=['"', ":", ",", "{", "[", "(", "=", "'", "."], resolve_provider=True
+    )
 
 
 def _code_action_options() -> types.CodeActionOptions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neurarch_lsp.render.key_facts import KeyFacts, value_at, value_text
+from neurarch_lsp.render.key_facts import KeyFacts, owner_of, value_at, value_text
 from neurarch_lsp.render.markup import Block, Table, Text, code
 from neurarch_lsp.render.model_numbers import ModelNumbers, attention_kinds, numbers, tokens
 from neurarch_lsp.render.variants import Variants, variants
@@ -31,6 +31,8 @@ NOUNS = {
 HEADS = ("num_attention_heads", "num_key_value_heads", "n_head", "num_heads", "num_kv_heads", "multi_query")
 CONTEXT = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 DTYPES = ("float32", "bfloat16", "float8_e4m3fn")
+MOST_HEADS = 1_024
+"""Divisors are looked for up to here: no model has more heads."""
 LENGTHS = (8_192, 32_768, 131_072, 1_048_576)
 
 
@@ -46,7 +48,18 @@ def of_key(analysis: Analysis, pointer: str, found: KeyFacts, options: Options) 
         blocks += _context(analysis, value, cache_dtype)
     if value is None:
         value = value_at(analysis.document.data, pointer)
-    return [*blocks, *of_values(analysis, pointer, name, value, cache_dtype)]
+    return [*blocks, *of_values(analysis, pointer, name, value, cache_dtype, _divisors(analysis, pointer, name, value))]
+
+
+def _divisors(analysis: Analysis, pointer: str, name: str, value: JSONValue) -> tuple[int, ...] | None:
+    """For KV heads the next smaller and larger number that divides the heads; None for other keys, or without any."""
+    owner = owner_of(analysis.config, pointer) if analysis.config is not None else None
+    heads = owner.get("num_attention_heads") if owner is not None and name == "num_key_value_heads" else None
+    if not isinstance(heads, int) or not isinstance(value, int) or not 0 < value <= heads <= MOST_HEADS:
+        return None
+    near = [number for number in range(1, heads + 1) if heads % number == 0 and number != value]
+    smaller, larger = [number for number in near if number < value], [number for number in near if number > value]
+    return (*smaller[-1:], *larger[:1]) or None
 
 
 def of_values(

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 from lsprotocol import types
 
+from neurarch_lsp.features import config_field_completion
 from neurarch_lsp.features.completion import Item, complete
 from neurarch_lsp.features.poll import Poll
 from neurarch_lsp.lsp.encoded import Encoded, encoded
 from neurarch_lsp.lsp.positions import Positions
+from neurarch_lsp.lsp.python_texts import PythonTexts, python_texts
 from neurarch_lsp.lsp.requests import in_steps, newest
 from neurarch_lsp.lsp.server import NeurarchServer
 from neurarch_lsp.lsp.snippets import plain_text
 from neurarch_schemas.documents.document import FileKind
 from neurarch_schemas.documents.json_document import JsonDocument
+
+if TYPE_CHECKING:
+    from neurarch_lsp.lsp.job import Analysed
 
 KINDS = {
     "key": types.CompletionItemKind.Property,
@@ -30,6 +38,10 @@ async def handle(server: NeurarchServer, params: types.CompletionParams) -> Enco
     analysed, positions = known
     offset = positions.offset(params.position)
     config = analysed.config_at(offset)
+    if analysed.python is not None and config is None:
+        return await in_steps(server, _fields, server, analysed, offset, positions, python_texts(server))
+    if params.context is not None and params.context.trigger_character == ".":
+        return None  # a number is typed
     document = analysed.parsed if config is None else config.document
     if document is None:
         return None
@@ -37,6 +49,15 @@ async def handle(server: NeurarchServer, params: types.CompletionParams) -> Enco
     about = {"uri": analysed.document.uri, "config": number}
     kind = None if config is None else config.kind
     return await in_steps(server, _list, server, document, offset, kind, positions, about)
+
+
+def _fields(
+    server: NeurarchServer, analysed: Analysed, offset: int, positions: Positions, texts: PythonTexts, poll: Poll
+) -> Encoded | None:
+    folder = os.path.dirname(analysed.document.path) if analysed.document.path else None
+    beside = (texts.read(path) for path in texts.beside(folder) if path != analysed.document.path)
+    items = config_field_completion.complete(analysed.document.text, offset, beside)
+    return _encoded(server, items, positions, {}, poll) if items else None
 
 
 def _list(
@@ -48,7 +69,12 @@ def _list(
     about: dict[str, object],
     poll: Poll,
 ) -> Encoded:
-    items = complete(document, offset, kind)
+    return _encoded(server, complete(document, offset, kind), positions, about, poll)
+
+
+def _encoded(
+    server: NeurarchServer, items: list[Item], positions: Positions, about: dict[str, object], poll: Poll
+) -> Encoded:
     converted = (_converted(server, item, number, positions, about) for number, item in enumerate(items))
     return Encoded(b'{"isIncomplete": false, "items": %b}' % encoded(converted, server.unstructured, poll))
 
