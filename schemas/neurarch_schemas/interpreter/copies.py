@@ -78,12 +78,18 @@ class Copier:
         return copied
 
     def _fill(self, copied: dict[Value, Value], source: dict[Value, Value]) -> None:
-        atoms = ATOMS
-        self.made[id(source)] = copied
+        made, own = self.made, self._own
+        made[id(source)] = copied
         for key, item in source.items():
-            if key.__class__ not in atoms:
+            if key.__class__ not in ATOMS:
                 key = self.copy(key)
-            copied[key] = item if item.__class__ in atoms else self.copy(item)
+            kind = item.__class__
+            if kind in ATOMS or (kind is tuple and ATOMS.issuperset(map(type, item))):
+                copied[key] = item
+            elif kind is dict and id(item) not in made and id(item) not in own and not item:
+                made[id(item)] = copied[key] = {}  # most are empty, and a call takes longer
+            else:
+                copied[key] = self.copy(item)
 
     def _list(self, value: list[Value]) -> list[Value]:
         if len(value) > _MOST:
@@ -99,15 +105,16 @@ class Copier:
         return copied
 
     def _set(self, value: set[Value]) -> set[Value]:
-        if any(item.__class__ not in ATOMS for item in value):
+        if value and not ATOMS.issuperset(map(type, value)):
             raise Foreign
         copied = self.made[id(value)] = set(value)
         return copied
 
     def _tensor(self, value: Tensor) -> Tensor:
         values = None if value.values is None else list(value.values)
-        cls = self.copy(value.cls)
-        copied = Tensor(cls, value.shape, value.dtype, values, value.reason, value.requires_grad)
+        if value.cls.node is not None and id(value.cls) not in self._own:
+            raise Foreign
+        copied = Tensor(value.cls, value.shape, value.dtype, values, value.reason, value.requires_grad)
         self.made[id(value)] = copied
         if value.attrs:
             self._fill(copied.attrs, value.attrs)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _FEWEST_STEPS = 25
 """What takes fewer is built again as quickly."""
+_STEPS_OF_A_MODULE = 1
+"""What copying a module amounts to: what takes few steps of its own, beside copies, is built again as quickly."""
 _MOST_OBJECTS = 150_000
 """In all that is recorded."""
 _MOST_GIVEN = 2_000
@@ -51,6 +53,8 @@ class Memo:
         self._states: dict[int, _State] = {}
         self._numbers: dict[Any, int] = {}
         self._objects = 0
+        self._spared = 0
+        """Steps that copies were given for."""
 
     def begin(self) -> None:
         """The program is as it was."""
@@ -102,11 +106,14 @@ class Memo:
     ) -> Value:
         machine = self._machine
         meter = machine.meter
-        steps, modules, doubts = meter.steps, meter.modules, machine.doubts
+        steps, modules, doubts, spared = meter.steps, meter.modules, machine.doubts, self._spared
         made = machine.instantiate(cls, args, kwargs)
         if self.touched or self._objects > _MOST_OBJECTS:
             return made
         self._records[key] = None
+        steps, modules = meter.steps - steps, meter.modules - modules
+        if steps - (self._spared - spared) < modules * _STEPS_OF_A_MODULE:
+            return made
         if machine.doubts == doubts and machine.is_module(made) and self._is_still(key, arguments, cls, args, kwargs):
             same = {id(each): each for each in arguments}
             copier = Copier(self._own, same, machine.state.setdefault("places", {}), self._places)
@@ -116,12 +123,13 @@ class Memo:
                 return made
             finally:
                 self._objects += len(copier.made)
-            self._records[key] = _Record(copied, arguments, meter.steps - steps, meter.modules - modules)
+            self._records[key] = _Record(copied, arguments, steps, modules)
         return made
 
     def _copy(self, record: _Record, arguments: list[Value]) -> Value:
         machine = self._machine
         self.copies += 1
+        self._spared += record.steps
         machine.meter.build(record.modules, record.steps)
         same = {id(old): new for old, new in zip(record.arguments, arguments, strict=True)}
         places = machine.state.setdefault("places", {})

@@ -54,20 +54,22 @@ class _Converter:
         if text not in self.conversion.problems and len(self.conversion.problems) < 20:
             self.conversion.problems.append(text)
 
-    def module(self, instance: Instance, path: str) -> Module:
-        """What is shared is converted twice for each name at most, however many ways lead to it."""
-        key = (id(instance), path.rpartition(".")[2])
-        known = self.again.get(key)
-        if known is not None:
-            return known
-        met = id(instance) in self.converted
-        made = self._module(instance, path)
-        if met:
-            self.again[key] = made
-        self.converted.add(id(instance))
-        return made
+    def module(self, instance: Instance, path: str, pattern: str, name: str) -> Module:
+        """What is shared is converted twice for each name at most, however many ways lead to it.
 
-    def _module(self, instance: Instance, path: str) -> Module:
+        ``pattern`` is the path with ``{}`` for indices, ``name`` its last part.
+        """
+        number = id(instance)
+        if number not in self.converted:
+            made = self._module(instance, path, pattern, name)
+            self.converted.add(number)
+            return made
+        known = self.again.get((number, name))
+        if known is None:
+            known = self.again[number, name] = self._module(instance, path, pattern, name)
+        return known
+
+    def _module(self, instance: Instance, path: str, pattern: str, own_name: str) -> Module:
         self.meter.work(1)
         self.depth += 1
         if self.depth > 100:
@@ -93,13 +95,14 @@ class _Converter:
         for name, child in attrs.get("_modules", _NONE).items():
             if child is not None:
                 child_path = f"{path}.{name}" if path else name
+                child_pattern = join(pattern, name)
                 place = self.places.get((id(instance), name))
                 if place is not None and place[0] is not None:
-                    self.conversion.places.setdefault(join("", child_path), place)
-                made = self.module(child, child_path)
+                    self.conversion.places.setdefault(child_pattern, place)
+                made = self.module(child, child_path, child_pattern, name)
                 children.append((name, self.as_stack(made)))
         self.depth -= 1
-        found = note(instance, dict(children), path.rpartition(".")[2])
+        found = note(instance, dict(children) if children else _NONE, own_name)
         self.unsure = self.unsure or found.unsure
         return self.intern(
             Module(
@@ -199,5 +202,5 @@ def run_lengths(items: list[Module]) -> tuple[Run, ...]:
 
 def convert(machine: Machine, instance: Instance) -> tuple[Module, Conversion]:
     converter = _Converter(machine)
-    tree = converter.module(instance, "")
+    tree = converter.module(instance, "", "", "")
     return without_caches(tree) if converter.unsure else tree, converter.conversion
