@@ -20,7 +20,7 @@ NOTES = {
     "textDocument/diagnostic": "for clients that can pull, and then nothing is pushed; `unchanged` by content",
     "workspace/diagnostic": "with `diagnostic-mode = workspace`; streamed, held until something changes",
     "textDocument/hover": "key, value, section; first line: the model; neighbouring values computed",
-    "textDocument/completion": "keys, values, skeleton of an empty file, fields behind `config.` in code; in broken text too",
+    "textDocument/completion": "keys, values, skeletons, fields behind `config.` in code; in broken text too",
     "completionItem/resolve": "meaning, default, effect on this model, defaults of related types",
     "textDocument/inlayHint": "head size, GQA ratio, token counts in words, parameters of nested configs",
     "inlayHint/resolve": "the hover of the key a value follows from",

@@ -68,3 +68,12 @@ def test_the_default_is_told() -> None:
         "GPTConfig: 768 where nothing is given",
         "GPTConfig: 12 where nothing is given",
     ]
+
+
+@pytest.mark.parametrize(
+    "made", ["LlamaConfig(hidden_size=8)", "transformers.LlamaConfig()", "LlamaConfig.from_pretrained('x')"]
+)
+def test_keys_of_what_is_made_above(made: str) -> None:
+    text = f"config = {made}\nprint(config.num_hid)\n"
+    found = {item.label for item in complete(text, text.index("hid)") + 3, ())}
+    assert "num_hidden_layers" in found

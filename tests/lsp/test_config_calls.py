@@ -164,3 +164,19 @@ ASKED: dict[str, Ask] = {
     "problems": problems,
     "fix": fix,
 }
+
+
+async def test_the_lens_of_a_config_in_code_opens_its_report(session: Session) -> None:
+    text = (
+        "from transformers import GPT2Config, LlamaConfig\n\n"
+        "first = LlamaConfig(hidden_size=64, num_attention_heads=4)\nsecond = GPT2Config(n_layer=3)\n"
+    )
+    document = session.document(text, "file:///nowhere/reports/train.py", language="python")
+    lenses = await answered(session.client.text_document_code_lens_async(types.CodeLensParams(document.identifier)))
+    titles = []
+    for lens in lenses or []:
+        assert lens.command is not None
+        params = types.ExecuteCommandParams(lens.command.command, lens.command.arguments)
+        titles.append((await answered(session.client.workspace_execute_command_async(params)))["title"])
+    assert titles == ["llama report", "gpt2 report"]
+    document.close()

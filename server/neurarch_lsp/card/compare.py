@@ -9,7 +9,16 @@ from neurarch_lsp.card.build import name_of
 from neurarch_lsp.card.mix import layer_mix
 from neurarch_lsp.card.profile import Profile, attention_label, profile
 from neurarch_lsp.card.sections.fields import compact
-from neurarch_lsp.card.sections.head import experts, norm, positions, quantization, scale, text_norm_place
+from neurarch_lsp.card.sections.head import (
+    experts,
+    norm,
+    positions,
+    quantization,
+    scale,
+    selection,
+    text_norm_place,
+    windows,
+)
 from neurarch_lsp.render.card_blocks import Block, Card, Note, Section, Table
 from neurarch_schemas.accounting.context import declared_context
 from neurarch_schemas.accounting.dtypes import size_in_bytes
@@ -109,6 +118,8 @@ def differences(a: Analysis, b: Analysis) -> list[str]:
             ("Kind", left.kind, right.kind),
             ("Attention", attention_label(left), attention_label(right)),
             ("Layers", layer_mix(a), layer_mix(b)),
+            ("Window", windows(left.windows), windows(right.windows)),
+            ("Selection", selection(left), selection(right)),
             ("Experts", experts(left), experts(right)),
             ("Positions", _positions(a, left), _positions(b, right)),
             ("Norm", _norm(a, left), _norm(b, right)),

@@ -111,8 +111,9 @@ def is_config(text: str, name: str) -> bool:
 
 
 def annotated(text: str, offset: int, name: str = "config") -> set[str]:
-    """The class that the nearest parameter of this name above is annotated with."""
-    found = [match[1] for match in re.finditer(rf"\b{name}[ \t]*:[ \t]*[\"']?(\w+)", text[:offset])]
+    """The class that the nearest parameter of this name above is annotated with, or of which it is made."""
+    declared = rf"\b{name}[ \t]*(?::[ \t]*[\"']?(\w+)|=[ \t]*(?:\w+\.)*?(\w+)(?:\.from_pretrained)?\()"
+    found = [match[1] or match[2] for match in re.finditer(declared, text[:offset])]
     return set(found[-1:])
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from neurarch_lsp.lsp.job import Analysed
     from neurarch_lsp.lsp.server import NeurarchServer
     from neurarch_lsp.render.card_blocks import Card
+    from neurarch_schemas.analysis import Analysis
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,9 @@ EDITOR_STYLE = (
 
 
 async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str] | None:
-    """``[uri, {"format": "html" | "markdown"}]`` -> title and content; null where there is nothing to report.
+    """``[uri, {"format": "html" | "markdown", "config": 0}]`` -> title and content; null where there is no model.
+
+    ``config`` is the number of a config that Python code constructs; without it the code's classes come first.
 
     A client that asks for no format (the lens in an editor without a view of its own) is shown a Markdown file.
     """
@@ -46,10 +49,13 @@ async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str]
     chosen = options.get("format")
     if known is None:
         return None
-    if known[0].analysis is not None:
-        title, content = await off_loop(server, _report_text, known[0], chosen or "markdown")
-    elif models := await class_models(server, known[0]):
-        title, content = await off_loop(server, _python_text, known[0], models, chosen or "markdown")
+    analysed, number = known[0], options.get("config")
+    config = analysed.configs[number] if isinstance(number, int) and 0 <= number < len(analysed.configs) else None
+    if config is None and (models := await class_models(server, analysed)):
+        title, content = await off_loop(server, _python_text, analysed, models, chosen or "markdown")
+    elif config is not None or analysed.configs:
+        config = config or analysed.configs[0]
+        title, content = await off_loop(server, _report_text, analysed, config, chosen or "markdown")
     else:
         return None
     if chosen is None and server.client.show_document:
@@ -60,15 +66,16 @@ async def report(server: NeurarchServer, arguments: list[Any]) -> dict[str, str]
     return {"title": title, "content": content}
 
 
-def _report_text(analysed: Analysed, format_: str) -> tuple[str, str]:
+def _report_text(analysed: Analysed, analysis: Analysis, format_: str) -> tuple[str, str]:
     from neurarch_lsp.card.assumptions import from_settings
     from neurarch_lsp.card.build import build_card
 
-    assert analysed.analysis is not None
     assumed = from_settings(analysed.options.serving)
-    config = analysed.analysis.config
+    config = analysis.config
     title = f"{(config.model_type if config else '') or 'model'} report"
-    card = build_card(analysed.document.path or title, analysed.analysis, analysed.findings, assumed)
+    # The findings of Python code are about all of the file.
+    findings = analysed.findings if analysis is analysed.analysis else ()
+    card = build_card(analysed.document.path or title, analysis, findings, assumed)
     return title, _written(card, format_)
 
 

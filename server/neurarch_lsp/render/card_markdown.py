@@ -24,8 +24,8 @@ def _block(block: Block) -> str:
         caption = f"{escape(block.caption)}\n\n" if block.caption else ""
         return caption + _table(block.header, block.rows, block.numeric)
     if isinstance(block, Bars):
-        rows = tuple((label, amount, f"{100 * share:.1f} %") for label, amount, share in block.rows)
-        return _table(("part", "parameters", "share"), rows, frozenset({2}))
+        rows = tuple((label, amount) for label, amount, _ in block.rows)
+        return _table(("part", "parameters"), rows, frozenset())
     if isinstance(block, Labels):
         return "\n".join(
             f"- **{escape(label)}**: {escape(text)} ({escape(source)})" for label, text, source in block.rows

@@ -77,8 +77,8 @@ def section(analysis: Analysis, found: Profile) -> Section | None:
             )
             for tower in towers
         ),
-        ("Window", _windows(found.windows, context)),
-        ("Selection", _selection(found)),
+        ("Window", windows(found.windows, context)),
+        ("Selection", selection(found)),
         ("QK-Norm", found.qk_norm and f"{found.qk_norm}: one norm over {_SPAN[found.qk_norm]}"),
         ("Experts", data["experts"]),
         ("Positions", data["positions"]),
@@ -148,14 +148,15 @@ def _looked_up(found: Profile, counted: ParameterCount) -> str | None:
     return f"{looked_up} of per-layer embeddings, read by index; {count(counted.active)} work on a token"
 
 
-def _windows(windows: tuple[int, ...], context: int | None) -> str | None:
-    if not windows:
+def windows(sizes: tuple[int, ...], context: int | None = None) -> str | None:
+    """How far sliding and chunked attention sees."""
+    if not sizes:
         return None
-    longer = " (no shorter than the context)" if context and min(windows) >= context else ""
-    return f"{' and '.join(f'{window:,}' for window in windows)} tokens{longer}"
+    longer = " (no shorter than the context)" if context and min(sizes) >= context else ""
+    return f"{' and '.join(f'{window:,}' for window in sizes)} tokens{longer}"
 
 
-def _selection(found: Profile) -> str | None:
+def selection(found: Profile) -> str | None:
     """What the queries of sparse attention attend to."""
     told: dict[str, None] = {}
     for chosen in dict.fromkeys(shape.selection for shape, _ in found.attentions if shape.selection is not None):

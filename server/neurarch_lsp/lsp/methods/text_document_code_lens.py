@@ -22,13 +22,16 @@ async def handle(server: NeurarchServer, params: types.CodeLensParams) -> list[t
         return []
     analysed, positions = known
     lenses = await _of_classes(server, analysed, positions)
-    for config in analysed.configs:
+    for number, config in enumerate(analysed.configs):
         if config.config is None:
             continue
         title = await off_loop(server, one_line, config, analysed.options)
         start = config.document.nearest_span("")[0]
+        chosen = [] if analysed.python is None else [{"config": number}]
         command = types.Command(
-            title=title or "no numbers for this model", command="neurarch.report", arguments=[analysed.document.uri]
+            title=title or "no numbers for this model",
+            command="neurarch.report",
+            arguments=[analysed.document.uri, *chosen],
         )
         lenses.append(types.CodeLens(positions.range((start, start)), command))
     return lenses
