@@ -68,6 +68,8 @@ class Model(nn.Module):
         ("return torch.tensor([np.ones(2) for _ in range(4)]).shape", (4, 2)),
         ("return torch.nextafter(torch.ones(2, 3), torch.ones(3)).shape", (2, 3)),
         ("m = torch.zeros(2, 2); n = torch.tensor(m); n[0, 0] = 1; return m.nonzero().shape", (0, 2)),
+        ("x = np.arange(3); x[1] += 4; x[-1] = 7; return x.tolist()", (0, 5, 7)),
+        ("x = np.zeros((2, 2)); x[1, 0] = 3; return x.astype(int).flatten().tolist()", (0, 0, 3, 0)),
         ("return (3,) if np.prod([]) == 1 and np.sum([]) == 0 else (4,)", (3,)),
         ("return (3,) if is_bearable((1, 2), tuple[int, int]) and not is_bearable([1], int | str) else (4,)", (3,)),
         (

@@ -89,21 +89,23 @@ def unique(machine: Machine, source: Value, *args: Value, return_counts: Value =
 
 def set_items(self: Tensor, places: Value, item: Value) -> None:
     """Write at the places (a tensor of positions among the values); what cannot be told loses all values."""
-    positions = places.values if isinstance(places, Tensor) else None
-    if self.values is None or positions is None or not isinstance(places, Tensor) or places.shape is None:
+    # one item of a numpy array is a number, not an array
+    shape = places.shape if isinstance(places, Tensor) else ()
+    positions = places.values if isinstance(places, Tensor) else [places] if type(places) is int else None
+    if self.values is None or positions is None or shape is None:
         self.values = None
         return
     if isinstance(item, int | float):
         new = [item] * len(positions)
     elif isinstance(item, Tensor) and item.values is not None and item.shape is not None:
         try:
-            fits = broadcast(item.shape, places.shape) == places.shape
+            fits = broadcast(item.shape, shape) == shape
         except ValueError:
             fits = False
         if not fits:
             self.values = None
             return
-        new = spread(item.values, item.shape, places.shape)
+        new = spread(item.values, item.shape, shape)
     else:
         self.values = None
         return
