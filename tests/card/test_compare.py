@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neurarch_lsp.__main__ import main
-from neurarch_lsp.card.compare import field_lines, ratio_of
+from neurarch_lsp.card.compare import differences, field_lines, ratio_of
 from neurarch_lsp.card.features import features, similarity
 from neurarch_lsp.card.similar import catalogue, counterpart, most_similar
 from neurarch_rules.engine.analyse import analyse_text
@@ -145,3 +145,15 @@ def test_catalogued_models_count_as_their_files_do(name: str, parameters: int) -
     known = next(known for known in catalogue() if known.name == name)
     assert known.counts is not None
     assert known.counts[0] == parameters
+
+
+def test_windows_and_selections_that_differ_are_told() -> None:
+    models = {known.name: known for known in catalogue()}
+    mistral, llama = models["mistralai/Mistral-7B-v0.1"].analysis(), models["meta-llama/Meta-Llama-3-8B"].analysis()
+    assert mistral is not None
+    assert llama is not None
+    assert "Window: 4,096 tokens against none." in differences(mistral, llama)
+    old, new = models["deepseek-ai/DeepSeek-V3"].analysis(), models["deepseek-ai/DeepSeek-V3.2"].analysis()
+    assert old is not None
+    assert new is not None
+    assert "Selection: none against the best 2,048 keys." in differences(old, new)
