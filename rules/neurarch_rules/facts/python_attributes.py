@@ -9,6 +9,8 @@ from neurarch_rules.facts.python_file import FUNCTIONS, ClassFacts, PythonFile
 from neurarch_schemas.documents.python_nodes import kept, nodes_of
 
 REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_module", "setattr", "__setattr__")
+KNOWN = frozenset(("super", "isinstance", "type", "len", "id", "repr", "print", "hasattr", "getattr", "__init__"))
+"""Calls that are handed the module and set nothing on it."""
 UNSEEN = frozenset(("vars", "locals", "exec", "eval", "globals"))
 
 
@@ -45,6 +47,12 @@ def _own(node: ast.ClassDef) -> frozenset[str] | None:
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         if name in UNSEEN:
             return None
+        if name not in KNOWN and any(isinstance(item, ast.Name) and item.id == "self" for item in call.args):
+            # a function that is handed the module may set what its texts name, or anything
+            texts = [item.value for item in call.args if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+            if not texts:
+                return None
+            names.update(texts)
         if name in REGISTERING or name == "hasattr" or name == "getattr":
             text = next((item.value for item in call.args if isinstance(item, ast.Constant)), None)
             if isinstance(text, str):

@@ -44,6 +44,8 @@ def _of_unit(file: PythonFile, unit: Placed) -> Iterator[Finding]:
             value = _number(_value_of(file, placed, filled))
         if value is None or not SMALLEST < value < 1 or (value == 0 and _replaces_invalid(node)):
             continue
+        if value == 0 and isinstance(placed.unit.parents[node], ast.BinOp):
+            continue  # a term that is left out, not a score
         if not _reaches_softmax(file, placed.unit.parents, node) or _holds_softmax(file, scores_node):
             continue
         shown = ast.unparse(filled)

@@ -36,6 +36,9 @@ def check(context: Context) -> Iterator[Finding]:
         if not function or any(keyword.arg is None for keyword in call.keywords):
             continue
         if isinstance(pattern, ast.Constant) and isinstance(pattern.value, str):
+            reduction = argument(call, "reduction", position + 1)
+            if isinstance(reduction, ast.Constant) and reduction.value == "repeat":
+                function = "repeat"
             sizes = [keyword.arg for keyword in call.keywords if keyword.arg not in (*OTHERS, None)]
             fault = einops_fault(function, pattern.value, [str(name) for name in sizes])
             if fault is not None:

@@ -136,7 +136,10 @@ def _of_name(placed: Placed, function: FunctionNode, name: str, owner: str) -> I
 def _read(function: ast.AST) -> dict[str, list[ast.Attribute]]:
     """Attributes that are read of names, by name."""
     found: dict[str, list[ast.Attribute]] = {}
+    decorators = {node for item in getattr(function, "decorator_list", ()) for node in nodes(item)}
     for node in nodes_of(function, ast.Attribute):
+        if node in decorators:
+            continue
         if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and not node.attr.startswith("__"):
             found.setdefault(node.value.id, []).append(node)
     return found
