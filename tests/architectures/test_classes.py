@@ -54,6 +54,7 @@ def test_sizes_of_another_library_are_no_exact_count() -> None:
     written = {"model_type": "llava", "architectures": ["LlavaLlamaForCausalLM"]}
     assert is_exact({**written, "hidden_size": 4096})
     assert not is_exact({**written, "hidden_size": 5120})
+    assert is_exact({**written, "hidden_size": 5120, "text_config": {"hidden_size": 4096}})
 
 
 def test_the_reason_names_the_class() -> None:

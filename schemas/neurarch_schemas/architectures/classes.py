@@ -32,7 +32,9 @@ def _of_another_library(config: ModelConfig) -> str | None:
     transformers' own), its sizes are not those that are counted."""
     text = config.nested.get("text_config")
     for key in SIZES if text is not None else ():
-        written, counted = config.whole_numbers.get(key), text.whole_numbers.get(key) if text is not None else None
-        if written is not None and counted is not None and written != counted:
-            return f"transformers 5.24 has no {config.architecture} and reads no {key} here: it builds {counted}"
+        setting = text.setting(key) if text is not None else None
+        if setting is None or setting.origin == "written" or key not in config.whole_numbers:
+            continue
+        if config.whole_numbers[key] != setting.value:
+            return f"transformers 5.24 has no {config.architecture} and reads no {key} here: it builds {setting.value}"
     return None
