@@ -120,3 +120,15 @@ def test_values_given_in_a_loop_of_unknown_length() -> None:
 """
     found = interpret(MODEL.format(body=body), "Model()")
     assert found.exact, found.reason
+
+
+def test_no_tensor_is_spread_over_devices() -> None:
+    body = """
+        from torch.distributed.tensor import DTensor, Shard
+        weight = self.head.weight
+        self.more = nn.Linear(2, 2) if isinstance(weight, DTensor) else nn.Linear(1, 1)
+"""
+    found = interpret(MODEL.format(body=body), "Model()")
+    assert found.exact, found.reason
+    assert found.tree is not None
+    assert count_parameters(found.tree).total == 15 + 2

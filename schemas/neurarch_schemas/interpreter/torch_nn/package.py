@@ -56,6 +56,7 @@ _MAKERS: dict[str, Any] = {
     "torch.autograd": submodules.autograd,
     "torch.autograd.function": submodules.autograd_function,
     "torch.distributed": submodules.distributed,
+    "torch.distributed.tensor": submodules.distributed_tensor,
     "torch.compiler": submodules.compiler,
     "torch.library": submodules.library,
     "torch.backends": submodules.backends,

@@ -122,6 +122,12 @@ def distributed(machine: Machine) -> PythonModule:
     )
 
 
+def distributed_tensor(machine: Machine) -> PythonModule:
+    """Constructors ask whether a tensor is spread over devices; none is."""
+    name = "torch.distributed.tensor"
+    return module(name, {"DTensor": Class(machine, "DTensor", (), {}, name)}, unknown_data(name))
+
+
 def compiler(machine: Machine) -> PythonModule:
     return module(
         "torch.compiler",
