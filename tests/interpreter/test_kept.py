@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from neurarch_schemas.interpreter import interpret, interpret_file
+from neurarch_schemas.interpreter import HOSTILE, interpret, interpret_file
 
 HEAD = """
 import copy, inspect, itertools
@@ -102,6 +103,32 @@ def test_as_in_programs_of_their_own(tmp_path: Path, change: str, then: str) -> 
         assert result.tree is not None
         assert (result.tree, result.exact, result.reason) == (alone.tree, alone.exact, alone.reason)
         assert (result.steps <= alone.steps, result.places) == (True, alone.places)
+
+
+@pytest.mark.parametrize(
+    ("part", "model"),
+    [
+        ("self.s = [0.5] * 100000", "nn.ModuleList([P(1) for _ in range(2000)])"),
+        ("self.l = nn.ModuleList([P(n - 1) for _ in range(8)] if n else [])", "P(12)"),
+        (
+            "s = []\n        for i in range(5000): s = [s]\n        self.s = s",
+            "nn.ModuleList([P(1) for _ in range(1000)])",
+        ),
+    ],
+)
+def test_copies_of_hostile_parts_end(tmp_path: Path, part: str, model: str) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch.nn as nn\nclass P(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+        f"        for i in range(40): pass\n        {part}\n"
+        f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.p = {model}\n"
+    )
+    started = time.process_time()
+    _, (_, result) = interpret_file(str(path), (), HOSTILE)
+    assert time.process_time() - started < 1.5  # 0.5 s on a quiet machine
+    assert result is not None
+    assert result.reason is not None
+    assert "evaluation takes more than" in result.reason
 
 
 def test_a_counter_that_is_read_goes_on(tmp_path: Path) -> None:
