@@ -36,6 +36,9 @@ class Keeper(Protocol):
     def made(self, module: PythonModule) -> None:
         """A module of ours has been made."""
 
+    def stored(self, module: PythonModule, name: str) -> None:
+        """A name that was looked for elsewhere is remembered in the module."""
+
 
 class Imports(Core):
     importing: int = 0
@@ -331,7 +334,7 @@ class Imports(Core):
             if module.name == "transformers":
                 value = transformers.model_module(self, module, name)  # type: ignore[arg-type]
                 if value is not MISSING:
-                    namespace[name] = value
+                    self._store(module, name, value)
                     return value
             value = self._star_name(module, name)
             if value is not MISSING:
@@ -389,13 +392,18 @@ class Imports(Core):
                     listed = found.namespace.get("__all__")
                     if isinstance(listed, list | tuple) and name not in listed and found.missing is None:
                         continue
-                    module.namespace[name] = value
+                    self._store(module, name, value)
                     return value
             elif found.__class__ in INSTANCE_TYPES:
                 value = self.find_attr(found, name)
                 if value is not MISSING:
                     return value
         return MISSING
+
+    def _store(self, module: PythonModule, name: str, value: Value) -> None:
+        module.namespace[name] = value
+        if self.keeper is not None:
+            self.keeper.stored(module, name)
 
     def _may_define(self, module: PythonModule, name: str) -> bool:
         """A cheap look at the text before a file is run for one name."""

@@ -70,6 +70,8 @@ class Kept:
         self._shelves: list[tuple[list[Any], list[int], list[Value]]] = []
         """Some views each with their lengths and all they hold, to be compared in one go."""
         self._shelved = 0
+        self._namespaces: dict[int, int] = {}
+        """The place of the first view of a module's names."""
         self._empty: list[Any] = []
         self._fields: dict[str, tuple[list[Value], list[Value]]] = {name: ([], []) for name in _FIELDS}
         """By a field that a program may exchange: the objects and what it is."""
@@ -165,6 +167,16 @@ class Kept:
             self._watch((*dict.keys(each), *dict.values(each)) if isinstance(each, dict) else each)
         self._watch_modules()
 
+    def stored(self, module: PythonModule, name: str) -> None:
+        """What a module gives by a star import or a table is stored under its name, where it would be found again."""
+        first = self._namespaces.get(id(module.namespace))
+        if first is not None and name not in self._held[first]:
+            for index, item in ((first, name), (first + 1, module.namespace[name])):
+                self._held[index] = (*self._held[index], item)
+                if index < self._shelved:
+                    self._shelve(index // _SHELF)
+            self._watch((module.namespace[name],))
+
     def made(self, module: PythonModule) -> None:
         """A module of ours that a construction is the first to import."""
         self._watch_module(module)
@@ -217,6 +229,7 @@ class Kept:
     def _watch_module(self, module: PythonModule) -> None:
         if id(module) not in self.own:
             self.own.add(id(module))
+            self._namespaces[id(module.namespace)] = len(self._views)
             self._hold(module.namespace)
             self._watch(module.namespace.values())
 
