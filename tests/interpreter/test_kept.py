@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from neurarch_schemas.interpreter import HOSTILE, interpret, interpret_file
+from neurarch_schemas.modules.tree import rows
 
 HEAD = """
 import copy, inspect, itertools
@@ -141,6 +142,44 @@ def test_a_counter_that_is_read_goes_on(tmp_path: Path) -> None:
     for each, result in interpret_file(str(path)):
         assert result is not None
         assert result.tree == interpret(str(path), f"{each.name}(Config())").tree
+
+
+@pytest.mark.parametrize(
+    ("state", "change"),
+    [
+        ("T = torch.zeros(1, dtype=torch.long)", "T.add_(1); self.c = nn.Linear(int(T.item()), 1)"),
+        ("T = torch.tensor([1, 2])", "T[0] += 1; self.c = nn.Linear(int(T[0]), 1)"),
+        ("T = np.zeros(2, dtype=int)", "T[0] += 1; self.c = nn.Linear(int(T[0]), 1)"),
+        (
+            "T = nn.Linear(1, 1)",
+            "self.c = nn.Linear(1 + int(T.weight.requires_grad), 1); T.requires_grad_(False)",
+        ),
+        (
+            "D = collections.OrderedDict(a=1, b=2, c=3)",
+            "self.c = nn.Linear(next(iter(D.values())), 1); D.move_to_end(next(iter(D)))",
+        ),
+    ],
+)
+def test_tensors_and_orders_of_the_program_are_put_back(tmp_path: Path, state: str, change: str) -> None:
+    path = tmp_path / "model.py"
+    text = HEAD.replace("MADE = []", f"import collections, torch\nimport numpy as np\n{state}")
+    path.write_text(text.replace("CHANGE", change).replace("THEN", PASS))
+    for each, result in interpret_file(str(path)):
+        assert result is not None
+        assert result.exact
+        assert result.tree == interpret(str(path), f"{each.name}(Config())").tree
+
+
+def test_a_global_that_an_expression_assigns(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch.nn as nn\nN = 0\ndef up():\n    global N\n    return (N := N + 1)\n"
+        "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.a = nn.Linear(up(), 1)\n        self.b = nn.Linear([up() for _ in range(3)][-1], 1)\n"
+    )
+    tree = interpret(str(path), "Model()").tree
+    assert tree is not None
+    assert {row.name: row.shape for row in rows(tree)}["b.weight"] == (1, 4)
 
 
 def test_what_a_later_import_does_to_the_program_stays(tmp_path: Path) -> None:

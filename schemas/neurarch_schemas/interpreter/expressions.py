@@ -319,7 +319,7 @@ class Expressions(Core):
         target = frame
         while target.function is None and target.parent is not None and not target.is_class:
             target = target.parent
-        target.locals[node.target.id] = value
+        self.assign(node.target, value, target)
         return value
 
     # Comprehensions run in a frame of their own that closes over the enclosing one.

@@ -37,7 +37,7 @@ from neurarch_schemas.interpreter.values import (
 
 _PLAIN = frozenset((int, str, float, bool, type(None), LazyImport))
 _SHELF = 64
-_FIELDS = ("cls", "attrs", "shape", "values")
+_FIELDS = ("cls", "attrs", "shape", "values", "dtype", "requires_grad")
 _OF_INSTANCES = ("places", "unknown attributes", "forward depth")
 """What libraries remember of instances is told by identity, which the next instances may have again."""
 
@@ -95,13 +95,16 @@ class Kept:
         if self._beyond or machine.unrepeatable or machine.import_sites & machine.decisions.keys():
             return False
         modules = machine.modules
-        if not all(map(is_, map(modules.get, self._modules), self._modules.values())) or self._are_exchanged():
+        if not all(map(is_, map(modules.get, self._modules), self._modules.values())):
             return False
+        exchanged = self._are_exchanged()
+        if exchanged:
+            self._put_fields_back()
         filled = list(filter(None, self._empty))
         for each in filled:
             each.clear()
         changed = self._changed()
-        self.was_changed = bool(filled or changed)
+        self.was_changed = bool(exchanged or filled or changed)
         for owner, first in {self._owners[index][1]: self._owners[index] for index in changed}.values():
             if isinstance(owner, dict):
                 _refill(owner, self._held[first], self._held[first + 1])
@@ -182,10 +185,15 @@ class Kept:
         self._watch_module(module)
 
     def _are_exchanged(self) -> bool:
-        """Whether some object has another class or dictionary, some tensor another shape."""
+        """Whether some object has another class or dictionary, some tensor another shape, values or type."""
         return not all(
             all(map(is_, map(attrgetter(name), objects), fields)) for name, (objects, fields) in self._fields.items()
         )
+
+    def _put_fields_back(self) -> None:
+        for name, (objects, fields) in self._fields.items():
+            for value, field in zip(objects, fields, strict=True):
+                setattr(value, name, field)
 
     def _changed(self) -> list[int]:
         """The places of the views that hold something else now."""
@@ -239,7 +247,7 @@ class Kept:
             self._empty.append(container)
             return
         first = len(self._views)
-        for view in (dict.keys(container), dict.values(container)) if isinstance(container, dict) else (container,):
+        for view in _views(container):
             self._owners.append((container, first))
             held = tuple(view)
             self._views.append(view)
@@ -308,6 +316,10 @@ class Kept:
         elif kind is Tensor:
             self._field("shape", value, value.shape)
             self._field("values", value, value.values)
+            self._field("dtype", value, value.dtype)
+            self._field("requires_grad", value, value.requires_grad)
+            if value.values and id(value.values) not in self.own:
+                self._hold(value.values)  # written in place, item by item
         if isinstance(value, dict):
             self._hold(value)
             pending += dict.keys(value)
@@ -340,6 +352,12 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
 
 def _identities(view: Any) -> list[int]:
     return list(map(id, view))
+
+
+def _views(container: Any) -> tuple[Any, ...]:
+    if isinstance(container, OrderedDict):
+        return OrderedDict.keys(container), OrderedDict.values(container)  # those of dict have an order of their own
+    return (dict.keys(container), dict.values(container)) if isinstance(container, dict) else (container,)
 
 
 def _is_resolved(now: Value, before: Value) -> bool:
