@@ -382,7 +382,7 @@ class Imports(Core):
             searching.discard((module.name, name))
 
     def _search_stars(self, module: PythonModule, name: str) -> Value:
-        for source in reversed(module.stars):
+        for source in self._likely_first(module, name):
             found = self._try_import(source)
             if isinstance(found, PythonModule):
                 if not self._may_define(found, name):
@@ -399,6 +399,16 @@ class Imports(Core):
                 if value is not MISSING:
                     return value
         return MISSING
+
+    def _likely_first(self, module: PythonModule, name: str) -> list[str]:
+        """The star imports of a module, the last first. In a table of lazy imports, where each name has one home, first
+        the packages that the name begins with: ``LlamaModel`` is at home in ``.llama``."""
+        stars = module.stars[::-1]
+        text = self.sources.text(module.file) if module.file is not None else None
+        if text is None or "_LazyModule" not in text:
+            return stars
+        lowered = name.lower()
+        return sorted(stars, key=lambda each: not lowered.startswith(each.rpartition(".")[2].replace("_", "")))
 
     def _store(self, module: PythonModule, name: str, value: Value) -> None:
         module.namespace[name] = value

@@ -138,9 +138,10 @@ class Kept:
         return True
 
     def is_as_it_was(self) -> bool:
-        """Whether nothing is changed at the moment."""
+        """Whether nothing is changed at the moment; modules that a table remembers would be imported again."""
         machine = self.machine
-        return not (any(self._empty) or machine.unrepeatable or self._are_exchanged() or self._changed())
+        filled = any(each and not _holds_modules(each) for each in self._empty)
+        return not (filled or machine.unrepeatable or self._are_exchanged() or self._changed())
 
     @contextmanager
     def importing(self) -> Iterator[None]:
@@ -341,6 +342,10 @@ class Kept:
                 self._hold(frame.locals)
                 yield from frame.locals.values()
             frame = frame.parent
+
+
+def _holds_modules(container: Any) -> bool:
+    return isinstance(container, dict) and all(isinstance(each, PythonModule) for each in container.values())
 
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:

@@ -165,7 +165,23 @@ def _generation_config(machine: Machine, cls: Value, config: Value) -> Value:
     return Unknown("the generation config", data=True)
 
 
+def _auto_mapping(machine: Machine, self: Value, config_mapping: Value, model_mapping: Value) -> None:
+    """``_LazyAutoMapping.__init__``: half a hundred tables each turn the one of all configuration classes round."""
+    machine.meter.work(len(config_mapping) // 16)
+    turned = {config: kind for kind, config in config_mapping.items()}
+    for name, value in {
+        "_config_mapping": config_mapping,
+        "_reverse_config_mapping": turned,
+        "_model_mapping": model_mapping,
+        "_extra_content": {},
+        "_modules": {},
+    }.items():
+        machine.set_attr(self, name, value)
+    machine.set_attr(model_mapping, "_model_mapping", self)
+
+
 PATCHES: dict[str, dict[str, dict[str, Value]]] = {
+    "transformers.models.auto.auto_factory": {"_LazyAutoMapping": {"__init__": _auto_mapping}},
     "transformers.modeling_utils": {
         "PreTrainedModel": {
             "init_weights": _init_weights,
@@ -193,8 +209,14 @@ PATCHES: dict[str, dict[str, dict[str, Value]]] = {
 }
 """Names in a file's classes that are ours."""
 
+_DOCUMENTS = {"transformers.models.auto.configuration_auto": "replace_list_option_in_docstrings"}
+"""A file's function that makes decorators which change documentation alone."""
+
 
 def patch(machine: Machine, loaded: PythonModule) -> None:
+    documents = _DOCUMENTS.get(loaded.name)
+    if documents in loaded.namespace:
+        loaded.namespace[documents] = Builtin(documents, _decorator)
     for class_name, methods in PATCHES.get(loaded.name, {}).items():
         cls = loaded.namespace.get(class_name)
         if isinstance(cls, Class):
