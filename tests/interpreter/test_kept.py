@@ -200,3 +200,27 @@ def test_what_a_later_import_does_to_the_program_stays(tmp_path: Path) -> None:
         assert result.exact
         assert result.tree is not None
         assert result.tree.children[0][1].tensors[0].shape == (1, 5)  # type: ignore[union-attr]
+
+
+def test_a_configuration_whose_making_is_remembered_in_a_table_of_modules(tmp_path: Path) -> None:
+    """The table is a cache: each class still gives what it gives alone, also one that looks into the table."""
+    (tmp_path / "sizes.py").write_text("WIDTH = 5\n")
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import importlib\nimport torch.nn as nn\nKNOWN = {}\n"
+        "class Config:\n    def __init__(self):\n"
+        "        if 'sizes' not in KNOWN:\n            KNOWN['sizes'] = importlib.import_module('sizes')\n"
+        "        self.width = KNOWN['sizes'].WIDTH\n"
+        "class A(nn.Module):\n    def __init__(self, config: Config):\n        super().__init__()\n"
+        "        self.a = nn.Linear(config.width, 2)\n"
+        "class B(A):\n    pass\n"
+        "class C(A):\n    def __init__(self, config: Config):\n        super().__init__(Config())\n"
+        "        self.b = nn.Linear(config.width, KNOWN['sizes'].WIDTH)\n"
+    )
+    found = list(interpret_file(str(path), [str(tmp_path)]))
+    assert [each.name for each, _ in found] == ["A", "B", "C"]
+    for each, result in found:
+        alone = interpret(str(path), each.construction, [str(tmp_path)])
+        assert result is not None
+        assert result.exact
+        assert result.tree == alone.tree
