@@ -66,6 +66,7 @@ class Analysis(Record):
         """
         from neurarch_schemas.architectures.classes import absent_class
         from neurarch_schemas.config.check_types import check_types
+        from neurarch_schemas.config.language_model import unread_language_model
         from neurarch_schemas.config.refusals import refusals
 
         if self.uncertain is not None:
@@ -78,9 +79,9 @@ class Analysis(Record):
             return f"transformers 5.24 refuses a value: {wrong[0].message}"
         if self.config is None:
             return None
-        absent = absent_class(self.config)
-        if absent is not None:
-            return absent
+        other = absent_class(self.config) or unread_language_model(self.config)
+        if other is not None:
+            return other
         refused = next(refusals(self.config), None)
         if refused is not None:
             return f"transformers 5.24 refuses the model: {refused.message}"

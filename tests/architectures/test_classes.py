@@ -57,6 +57,15 @@ def test_sizes_of_another_library_are_no_exact_count() -> None:
     assert is_exact({**written, "hidden_size": 5120, "text_config": {"hidden_size": 4096}})
 
 
+def test_sizes_under_a_key_that_is_not_read_are_no_exact_count() -> None:
+    """Qwen3-ASR was published with its sizes in thinker_config, which transformers' own class does not read."""
+    written = {"model_type": "qwen3_asr", "architectures": ["Qwen3ASRForConditionalGeneration"]}
+    unread = {"thinker_config": {"text_config": {"hidden_size": 1024}}}
+    assert is_exact(written)
+    assert not is_exact({**written, **unread})
+    assert is_exact({**written, **unread, "text_config": {"hidden_size": 1024}})
+
+
 def test_the_reason_names_the_class() -> None:
     reason = absent_class(read_config({"model_type": "gemma2", "architectures": ["Gemma2ForQuestionAnswering"]}))
     assert reason == "transformers 5.24 has no Gemma2ForQuestionAnswering, and no other class of gemma2 with that head"

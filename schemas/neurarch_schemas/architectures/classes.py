@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from neurarch_schemas.architectures.language_heads import head_name
 from neurarch_schemas.catalogue.load import config_type
+from neurarch_schemas.config.language_model import SIZES
 from neurarch_schemas.config.model_config import ModelConfig
 
 LANGUAGE_MODELS = frozenset({"ForCausalLM", "LMHeadModel", "ForConditionalGeneration"})
 """Heads that stand for each other: a type has its language model under one of them."""
-
-SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
 
 def absent_class(config: ModelConfig) -> str | None:
