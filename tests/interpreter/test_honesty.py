@@ -86,3 +86,14 @@ def test_places_of_submodules() -> None:
         "l": head,
         "head": head + 1,
     }
+
+
+def test_the_order_of_a_shuffled_list_is_not_told() -> None:
+    text = (
+        "import random\nimport torch.nn as nn\n"
+        "class Model(nn.Module):\n    def __init__(self, sizes):\n        super().__init__()\n"
+        "        random.shuffle(sizes)\n        self.a = nn.Linear(sizes[0], len(sizes))\n"
+    )
+    assert not interpret(text, "Model([1, 9])", path="model.py").exact
+    assert interpret(text, "Model([4])", path="model.py").exact
+    assert interpret(text, "Model([4, 4])", path="model.py").exact

@@ -62,10 +62,19 @@ def _random() -> PythonModule:
     def choice(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         return Unknown("a random choice")
 
+    def shuffle(machine: Machine, values: Value, *args: Value) -> None:
+        if not isinstance(values, list) or len(values) < 2:
+            return
+        if not all(type(each) in (int, float, str) for each in values):
+            machine.taint("a list in random order")
+        elif len(set(values)) > 1:
+            machine.touch(values)
+            values[:] = [Unknown("an item of a shuffled list", data=True)] * len(values)
+
     entries: dict[str, Value] = dict.fromkeys(
         ("random", "randint", "uniform", "gauss", "normalvariate", "randrange", "getrandbits"), unknown
     )
-    entries.update(choice=choice, choices=choice, sample=choice, seed=nothing, shuffle=nothing, getstate=nothing)
+    entries.update(choice=choice, choices=choice, sample=choice, seed=nothing, shuffle=shuffle, getstate=nothing)
     return module("random", entries)
 
 
