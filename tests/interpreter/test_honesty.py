@@ -97,3 +97,19 @@ def test_the_order_of_a_shuffled_list_is_not_told() -> None:
     assert not interpret(text, "Model([1, 9])", path="model.py").exact
     assert interpret(text, "Model([4])", path="model.py").exact
     assert interpret(text, "Model([4, 4])", path="model.py").exact
+
+
+def test_lists_that_heapq_and_bisect_keep_in_order() -> None:
+    text = (
+        "import bisect, heapq\nimport torch.nn as nn\n"
+        "class Model(nn.Module):\n    def __init__(self, sizes):\n        super().__init__()\n"
+        "        heapq.heapify(sizes)\n        heapq.heappush(sizes, 2)\n        first = heapq.heappop(sizes)\n"
+        "        sizes.sort()\n        bisect.insort(sizes, 4)\n"
+        "        self.a = nn.Linear(first, bisect.bisect(sizes, 5), bias=False)\n"
+        "        self.b = nn.Linear(len(sizes), 1, bias=False)\n"
+    )
+    result = interpret(text, "Model([9, 3])", path="model.py")
+    assert result.exact
+    assert result.tree is not None
+    assert [row.shape for row in rows(result.tree)] == [(2, 2), (1, 3)]
+    assert not interpret(text, "Model([(9, 1), (3, 1)])", path="model.py").exact

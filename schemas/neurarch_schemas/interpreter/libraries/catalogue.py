@@ -29,6 +29,8 @@ BUILDERS: dict[str, str] = {
     "contextvars": _ROOM + "contexts",
     "collections": _ROOM + "containers",
     "collections.abc": _ROOM + "containers",
+    "heapq": _ROOM + "sorted_lists",
+    "bisect": _ROOM + "sorted_lists",
     "copy": _ROOM + "copying",
     "re": _ROOM + "expressions",
     "regex": _ROOM + "expressions",
