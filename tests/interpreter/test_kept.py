@@ -170,6 +170,18 @@ def test_tensors_and_orders_of_the_program_are_put_back(tmp_path: Path, state: s
         assert result.tree == interpret(str(path), f"{each.name}(Config())").tree
 
 
+def test_a_global_that_exec_assigns(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch.nn as nn\nN = 1\n"
+        "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        exec('global N; N = 5')\n        self.a = nn.Linear(N, 1)\n"
+    )
+    tree = interpret(str(path), "Model()").tree
+    assert tree is not None
+    assert rows(tree)[0].shape == (1, 5)
+
+
 def test_a_global_that_an_expression_assigns(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text(

@@ -423,7 +423,14 @@ def _exec(machine: Machine, source: Value, *args: Value) -> Value:
         raise machine.raised("SyntaxError", str(error.msg)) from None
     namespace = args[0] if args and isinstance(args[0], dict) and not isinstance(args[0], GlobalsView) else None
     if namespace is None:
-        machine.execute(tree.body, machine.frame)
+        frame = machine.frame
+        outer = frame.global_names
+        stated = frozenset(name for each in tree.body if isinstance(each, ast.Global) for name in each.names)
+        frame.global_names = (outer or frozenset()) | stated or None
+        try:
+            machine.execute(tree.body, frame)
+        finally:
+            frame.global_names = outer
         return None
     from neurarch_schemas.interpreter.scopes import Frame
 
