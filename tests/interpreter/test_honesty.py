@@ -88,9 +88,10 @@ def test_places_of_submodules() -> None:
     }
 
 
-def test_the_order_of_a_shuffled_list_is_not_told() -> None:
+@pytest.mark.parametrize("module", ["import random", "from numpy import random"])
+def test_the_order_of_a_shuffled_list_is_not_told(module: str) -> None:
     text = (
-        "import random\nimport torch.nn as nn\n"
+        f"{module}\nimport torch.nn as nn\n"
         "class Model(nn.Module):\n    def __init__(self, sizes):\n        super().__init__()\n"
         "        random.shuffle(sizes)\n        self.a = nn.Linear(sizes[0], len(sizes))\n"
     )

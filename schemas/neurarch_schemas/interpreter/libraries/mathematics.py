@@ -55,21 +55,23 @@ def _prod(machine: Machine, values: Value, *, start: Value = 1) -> Value:
     return total
 
 
+def shuffle(machine: Machine, values: Value, *args: Value) -> None:
+    """``random.shuffle``."""
+    if not isinstance(values, list) or len(values) < 2:
+        return
+    if not all(type(each) in (int, float, str) for each in values):
+        machine.taint("a list in random order")
+    elif len(set(values)) > 1:
+        machine.touch(values)
+        values[:] = [Unknown("an item of a shuffled list", data=True)] * len(values)
+
+
 def _random() -> PythonModule:
     def unknown(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         return Unknown("a random number", data=True)
 
     def choice(machine: Machine, *args: Value, **kwargs: Value) -> Value:
         return Unknown("a random choice")
-
-    def shuffle(machine: Machine, values: Value, *args: Value) -> None:
-        if not isinstance(values, list) or len(values) < 2:
-            return
-        if not all(type(each) in (int, float, str) for each in values):
-            machine.taint("a list in random order")
-        elif len(set(values)) > 1:
-            machine.touch(values)
-            values[:] = [Unknown("an item of a shuffled list", data=True)] * len(values)
 
     entries: dict[str, Value] = dict.fromkeys(
         ("random", "randint", "uniform", "gauss", "normalvariate", "randrange", "getrandbits"), unknown

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from neurarch_schemas.interpreter.libraries.library import module, nothing
+from neurarch_schemas.interpreter.libraries.mathematics import shuffle
 from neurarch_schemas.interpreter.torch_nn import factories
 from neurarch_schemas.interpreter.torch_nn.decompositions import LINALG
 from neurarch_schemas.interpreter.torch_nn.tensor import (
@@ -217,6 +218,14 @@ def _random_array(shape_from: str) -> Any:
     return call
 
 
+def _shuffle(machine: Machine, values: Value) -> None:
+    if isinstance(values, Tensor):
+        values.written()
+        values.values = None
+    else:
+        shuffle(machine, values)
+
+
 def _random(machine: Machine) -> PythonModule:
     unknown = lambda machine, *args, **kwargs: Unknown("a random number", data=True)  # noqa: E731
     entries: dict[str, Value] = {
@@ -226,6 +235,7 @@ def _random(machine: Machine) -> PythonModule:
         "permutation": lambda machine, values: (
             _array(machine, new_tensor(machine, (values,))) if isinstance(values, int) else _same_shape(machine, values)
         ),
+        "shuffle": _shuffle,
         **{name: _random_array("arguments") for name in ("rand", "randn")},
         **{name: _random_array("first") for name in ("random", "random_sample", "standard_normal")},
         **{name: _random_array("second") for name in ("choice",)},
