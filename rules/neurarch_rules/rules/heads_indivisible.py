@@ -61,8 +61,8 @@ def _finding(context: Context, config: ModelConfig, hidden: geometry.Named, head
             return None
         return Finding(
             f"{heads.value} heads of {explicit} are fine, but transformers 5 refuses this model type when hidden_size "
-            f"({hidden.value}) is not a multiple of {heads.value}: keep transformers below 5 or publish under a type "
-            "that accepts an explicit head_dim; the head count is right",
+            f"({hidden.value}) is not a multiple of {heads.value}: where that head count is meant, keep "
+            "transformers below 5 or publish under a type that accepts an explicit head_dim",
             place(config, heads.key),
             tuple(others),
             severity="warning",

@@ -44,12 +44,14 @@ def check(context: Context) -> Iterator[Finding]:
     room = memory - _weight_bytes(context)
     if size(window) > room:
         longest = _longest(size, room, window)
-        fits = f"{grouped(longest)} tokens fit" if longest > 0 else "not one token fits"
+        fits = "not one token fits"
+        if longest > 0:
+            fits = f"{grouped(longest)} tokens fit; limit the serving length (max_model_len) to that"
         yield Finding(
             f"the declared window of {grouped(window)} tokens needs {binary_bytes(size(window))} of KV cache "
             f"({_per_token(cache, dtype)} per token) beside {binary_bytes(_weight_bytes(context))} of weights, but "
             "the GPU memory is "
-            f"{binary_bytes(memory)}: {fits}; limit the serving length (max_model_len) to that",
+            f"{binary_bytes(memory)}: {fits}",
             place(config, key),
             _geometry(config),
             severity="info",

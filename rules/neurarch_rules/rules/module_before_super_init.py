@@ -137,11 +137,11 @@ def _finding(found: ClassFacts, target: ast.AST, first: ast.Call | None) -> Find
     site = found.site(target)
     call = target if isinstance(target, ast.Call) else None
     shown = ast.unparse(target if call is None else call.func)
-    done, what = ("assigned", "module") if call is None else ("called", "buffer")
+    done = "assigned" if call is None else "called"
     advice = "call it first" if first is not None else "it is never called: make it the first line of __init__"
     return Finding(
-        f"{shown} is {done} before super().__init__() has made the registries of the module "
-        f'("cannot assign {what} before Module.__init__() call"); {advice}',
+        f"{shown} is {done} before super().__init__() has made the registries of the module, which raises "
+        f"AttributeError; {advice}",
         site.place,
         () if first is None else (found.site(first).related("called only here"),),
     )
