@@ -58,8 +58,6 @@ def block(config: ModelConfig) -> Module:
 def backbone(config: ModelConfig) -> Module:
     """Embedding, layers and output layer are one module; the generating class only wraps it."""
     hidden, vocabulary = config.integer("hidden_size"), config.integer("padded_vocab_size")
-    if config.optional_integer("pre_seq_len"):
-        raise CannotBuild("the prefix encoder of ChatGLM is not built", ("pre_seq_len",))
     encoder = Module(
         "Encoder",
         children=children(
@@ -111,8 +109,6 @@ def first_block(config: ModelConfig) -> Module:
 def first_generation(config: ModelConfig) -> Module:
     """ChatGLM-6B: LayerNorm, keys and values for every head, a feed-forward block without a gate."""
     hidden, vocabulary = config.integer("hidden_size"), config.integer("vocab_size")
-    if config.optional_integer("pre_seq_len"):
-        raise CannotBuild("the prefix encoder of ChatGLM is not built", ("pre_seq_len",))
     model = Module(
         "Model",
         children=children(
@@ -135,6 +131,8 @@ def build(config: ModelConfig) -> Module:
     head = head_name(config.architecture)
     if head not in ("Model", "ForConditionalGeneration", "ForSequenceClassification"):
         raise unknown_head(config.architecture)
+    if config.optional_integer("pre_seq_len"):
+        raise CannotBuild("the prefix encoder of ChatGLM is not built", ("pre_seq_len",))
     if config.is_set("inner_hidden_size"):
         if head == "ForSequenceClassification":
             raise unknown_head(config.architecture)
